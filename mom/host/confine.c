@@ -161,13 +161,28 @@ static size_t sweep_dir(const struct confine_place *place, const struct confine_
     return killed;
 }
 
+/* Groups that were made before the unit that delegates was started are in the root of the hierarchy. */
+static size_t sweep_hierarchy(const struct confine_place *place, const struct confine_group_kind *k,
+                              const char *dir, const char *name)
+{
+    const size_t len = strlen(dir), n = sizeof CONFINE_DELEGATED - 1;
+    char root[CONFINE_DIR_MAX];
+    size_t killed = sweep_dir(place, k, dir, name);
+
+    if (len > n && strcmp(dir + len - n, CONFINE_DELEGATED) == 0) {
+        snprintf(root, sizeof root, "%.*s", (int)(len - n), dir);
+        killed += sweep_dir(place, k, root, name);
+    }
+    return killed;
+}
+
 static size_t sweep(const struct confine_place *place, const char *name)
 {
-    size_t killed = sweep_dir(place, confine_kind_of(place->kind), place->dir, name);
+    size_t killed = sweep_hierarchy(place, confine_kind_of(place->kind), place->dir, name);
 
     for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
         if (strcmp(place->dir, place->limit[i].dir) != 0)
-            killed += sweep_dir(place, NULL, place->limit[i].dir, name);
+            killed += sweep_hierarchy(place, NULL, place->limit[i].dir, name);
     return killed;
 }
 

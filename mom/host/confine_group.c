@@ -248,6 +248,30 @@ static bool takes_jobs(const struct confine_group_where *w, const char *dir)
     return ok;
 }
 
+/* Move the processes of a group into one below it. Version 2 permits no controllers for the groups below one that has processes
+ * (Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint"). */
+static void confine_group_empty(const char *dir)
+{
+    char leaf[FILE_PATH_MAX + 16];
+    pid_t *members = NULL;
+    size_t n = 0;
+
+    snprintf(leaf, sizeof leaf, "%s/keeper", dir);
+    if (confine_group_members(dir, &members, &n, NULL) == 0 && n && confine_group_make(leaf, NULL) == 0)
+        for (size_t i = 0; i < n; i++)
+            confine_group_add(leaf, members[i], NULL);
+    free(members);
+}
+
+/* The delegated group of a hierarchy, or its root. */
+static void confine_group_base(const char *mounted, char out[FILE_PATH_MAX], bool *delegated)
+{
+    snprintf(out, FILE_PATH_MAX, "%s" CONFINE_DELEGATED, mounted);
+    *delegated = access(out, F_OK) == 0;
+    if (!*delegated)
+        snprintf(out, FILE_PATH_MAX, "%s", mounted);
+}
+
 /* A controller that we switched on in vain would spoil the groups of others here. */
 static bool usable(const struct confine_group_where *w, const char *dir)
 {
@@ -266,17 +290,22 @@ int confine_group_seek(const struct confine_group_where *w, char *out, size_t ma
 {
     FILE *f = setmntent("/proc/self/mounts", "r");
     const struct mntent *m;
+    char dir[FILE_PATH_MAX];
+    bool delegated;
     int rc = -1;
 
     if (!f)
         return -1;
     while (rc < 0 && (m = getmntent(f))) {
-        if (strcmp(m->mnt_type, w->type) != 0 || strlen(m->mnt_dir) >= max)
+        if (strcmp(m->mnt_type, w->type) != 0 || (w->option && !hasmntopt(m, w->option)))
             continue;
-        if (w->option && !hasmntopt(m, w->option))
+        confine_group_base(m->mnt_dir, dir, &delegated);
+        if (strlen(dir) >= max)
             continue;
-        if (usable(w, m->mnt_dir)) {
-            snprintf(out, max, "%s", m->mnt_dir);
+        if (delegated && w->controller)
+            confine_group_empty(dir);
+        if (usable(w, dir)) {
+            snprintf(out, max, "%s", dir);
             rc = 0;
         }
     }

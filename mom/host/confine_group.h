@@ -35,6 +35,10 @@ bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir
 /* Write a control file of a group: 0, or -1 and errno. */
 int confine_group_write(const char *dir, const char *file, const char *text);
 
+/* Where systemd runs, all cgroups are its own but those below a unit with Delegate=yes. This one is for the groups of jobs, below
+ * each mounted hierarchy that systemd manages; it has one process, so that systemd keeps it (site/pbs-jobs.service). */
+#define CONFINE_DELEGATED "/pbs.slice/pbs-jobs.service"
+
 /* A kind of cgroup directory. */
 struct confine_group_where {
     const char *type;   /* of the file system */
@@ -45,8 +49,8 @@ struct confine_group_where {
     bool (*works)(const char *group); /* asked of the group that was made on trial; NULL */
 };
 
-/* The first such directory that is mounted and where we can make groups that take processes in: 0 and its path in `out`,
- * else -1, with no controller switched on. */
+/* The first such hierarchy that is mounted and where we can make groups that take processes in: 0 and the path of its
+ * CONFINE_DELEGATED, or of its root if there is none, in `out`; else -1, with no controller switched on. */
 int confine_group_seek(const struct confine_group_where *w, char *out, size_t max);
 
 /* A directory of that freezer where we can make groups: 0 and its path in `out`, else -1. */

@@ -285,6 +285,82 @@ static void groups_that_would_take_nobody_in_are_not_used(void **state)
     assert_int_equal(WEXITSTATUS(status), HOLDS);
 }
 
+/* The first controller that this file of a group names. */
+static bool first_controller(const char *group, const char *file, char out[32])
+{
+    char path[CONFINE_DIR_MAX + 32];
+    FILE *f;
+    bool found;
+
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    f = fopen(path, "re");
+    found = f && fscanf(f, "%31s", out) == 1;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* The unit's own process is in the way of controllers until it is in a group of its own. */
+static int look_in_delegated(const char *mount_point, const char *group)
+{
+    const char *parts[] = {"/pbs.slice", CONFINE_DELEGATED};
+    char dir[CONFINE_DIR_MAX + 128], found[CONFINE_DIR_MAX + 128], controller[32], control[64];
+    const struct confine_group_where where = {
+        .type = "cgroup2", .controller = controller, .file = "cgroup.procs"};
+    pid_t *members = NULL;
+    size_t n = 0;
+
+    /* What no hierarchy of version 1 has. */
+    if (!first_controller(mount_point, "cgroup.controllers", controller))
+        return CANNOT;
+    snprintf(control, sizeof control, "+%s", controller);
+    if (confine_group_write(mount_point, "cgroup.subtree_control", control) < 0 ||
+        see_own_root(mount_point, group) < 0)
+        return CANNOT;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(dir, sizeof dir, "%s%s", mount_point, parts[i]);
+        if (confine_group_make(dir, NULL) < 0)
+            return CANNOT;
+    }
+    if (confine_group_add(dir, getpid(), NULL) < 0)
+        return CANNOT;
+    snprintf(found, sizeof found, "%s%s", mount_point, parts[0]);
+    if (confine_group_write(mount_point, "cgroup.subtree_control", control) < 0 ||
+        confine_group_write(found, "cgroup.subtree_control", control) < 0)
+        return CANNOT;
+    if (confine_group_seek(&where, found, CONFINE_DIR_MAX) < 0 || strcmp(found, dir) != 0)
+        return WRONG;
+    return confine_group_members(dir, &members, &n, NULL) == 0 && n == 0 ? HOLDS : WRONG;
+}
+
+static void groups_are_made_in_the_unit_that_systemd_has_given_for_them(void **state)
+{
+    const char *parts[] = {CONFINE_DELEGATED "/keeper", CONFINE_DELEGATED, "/pbs.slice", ""};
+    char top[CONFINE_DIR_MAX], group[CONFINE_DIR_MAX + 64], path[CONFINE_DIR_MAX + 128], on[34] = "-";
+    pid_t child;
+    int status;
+    bool was_on;
+
+    if (confine_group_find(&confine_v2, top, sizeof top) < 0)
+        skip();
+    was_on = first_controller(top, "cgroup.subtree_control", on + 1);
+    snprintf(group, sizeof group, "%s/confine_test.%d", top, (int)getpid());
+    child = fork();
+    if (child == 0)
+        _exit(look_in_delegated(top, group));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", group, parts[i]);
+        confine_group_remove(path, NULL);
+    }
+    if (!was_on && first_controller(top, "cgroup.subtree_control", on + 1))
+        confine_group_write(top, "cgroup.subtree_control", on);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), HOLDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_resumption_that_cannot_find_the_processes_says_so_and_can_be_repeated),
         cmocka_unit_test(groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds),
         cmocka_unit_test(groups_that_would_take_nobody_in_are_not_used),
+        cmocka_unit_test(groups_are_made_in_the_unit_that_systemd_has_given_for_them),
     };
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -577,7 +577,7 @@ def test_postinstall_makes_the_service_user_of_a_site(tree):
         shutil.rmtree(f"{tree.top}/etc", ignore_errors=True)
     assert "PBS_DAEMON_SERVICE_USER=pbs\n" in out and ":/usr/sbin/nologin" in out
     web = ("pbs-web@",) if os.path.exists(f"{tree.exec}/sbin/pbs_web") else ()
-    for unit in ("pbs", "pbs-server", "pbs-sched", "pbs-mom", *web):
+    for unit in ("pbs", "pbs-server", "pbs-sched", "pbs-mom", "pbs-jobs", *web):
         assert f"{unit}.service -> {tree.exec}/libexec/{unit}.service" in out
 
 
@@ -652,7 +652,8 @@ def test_the_units_say_what_a_real_systemd_needs(tree):
     # An exim that delivers to ~/Maildir does it below the server.
     assert not [line for line in lines("pbs-server") if line.startswith(("ProtectHome=", "NoNewPrivileges="))]
     assert not [line for line in lines("pbs-mom") if line.startswith(("Protect", "Private", "Restrict", "NoNew", "SystemCall"))]
-    assert {"KillMode=process", "Delegate=yes", "Restart=on-failure"} <= set(lines("pbs-mom"))
+    assert {"KillMode=process", "Restart=on-failure"} <= set(lines("pbs-mom"))
+    assert {"KillMode=process", "Delegate=yes", "Slice=pbs.slice", "TasksMax=infinity"} <= set(lines("pbs-jobs"))
     # `systemctl enable --now pbs` and `systemctl stop pbs` return when it is done.
     whole = lines("pbs")
     assert "After=pbs-server.service pbs-sched.service pbs-mom.service" in whole and f"ExecStop={script} stop" in whole
@@ -661,13 +662,13 @@ def test_the_units_say_what_a_real_systemd_needs(tree):
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
 def test_the_units_are_as_open_as_the_page_says_and_no_more(tree):
     units = os.path.join(tree.exec, "libexec")
-    verified = tree.command("systemd-analyze", "verify", *(f"{units}/{u}.service" for u in ("pbs-server", "pbs-sched", "pbs-mom", "pbs")),
+    verified = tree.command("systemd-analyze", "verify", *(f"{units}/{u}.service" for u in ("pbs-server", "pbs-sched", "pbs-mom", "pbs-jobs", "pbs")),
                             check=False)
     assert not [line for line in verified.stderr.splitlines() if f"{units}/pbs" in line], verified.stderr
     with open(os.path.join(tree.exec, "share", "doc", "cede", "security.md"), encoding="utf-8") as f:
         page = f.read()
     web = ("pbs-web@",) if os.path.exists(f"{units}/pbs-web@.service") else ()
-    for unit in ("pbs-server", "pbs-sched", "pbs-mom", *web):
+    for unit in ("pbs-server", "pbs-sched", "pbs-mom", "pbs-jobs", *web):
         out = tree.command("systemd-analyze", "security", "--offline=yes", f"{units}/{unit}.service").stdout
         figure = re.search(r"exposure level for \S+: ([\d.]+)", out)[1]
         said = re.search(rf"^\| `{unit}.service` \| ([\d.]+) ", page, re.M)[1]

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from harness.installed import source_version
+from harness.wait import until
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 TOOLS = ("dpkg-buildpackage", "dh", "mmdebstrap")
@@ -143,6 +144,101 @@ def test_a_host_is_installed_upgraded_under_a_running_job_and_purged(root):
     assert code == 0, text
     assert "Jobs run on this host (pbs_shepherd" in text
     assert "('long', 'R')" in text and "output: done" in text and f"Version: {source_version()}.1" in text
+
+
+# The same host, but with systemd as its first process, on the hierarchies of this kernel.
+BOOT = """
+mount --make-rprivate /
+mount --bind {root} {root}
+mount -t proc proc {root}/proc
+mount -t sysfs -o ro sys {root}/sys
+for m in $(findmnt -rno TARGET -t cgroup,cgroup2); do
+    [ $m = /sys/fs/cgroup ] || mountpoint -q {root}/sys/fs/cgroup || mount -t tmpfs -o mode=755 cg {root}/sys/fs/cgroup
+    mkdir -p {root}$m
+    mount -t $(findmnt -rno FSTYPE $m) -o $(findmnt -rno FS-OPTIONS $m) cg {root}$m
+done
+mount -t tmpfs run {root}/run
+mount -t tmpfs shm {root}/dev/shm
+ip link set lo up
+ip link add br0 type bridge
+ip addr add 10.78.0.1/24 dev br0
+ip link set br0 up
+cd {root}
+pivot_root . mnt
+umount -l /mnt
+exec env -i container=cede PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb /lib/systemd/systemd --log-target=null --show-status=no </dev/null >/dev/null 2>&1
+"""
+SYSTEMD_DAY = """
+systemctl is-system-running --wait
+useradd -m anna
+dpkg -i /debs/*.deb
+pbs_setup --no-shared-home server
+systemctl is-enabled pbs
+until pbsnodes pk1 | grep -q 'state = free'; do sleep 0.1; done
+su - anna -c "echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long -l mem=100mb"
+until systemctl status pbs.slice | grep -q '0.pk1.SC'; do sleep 0.1; done
+if systemctl status pbs-mom | grep '0.pk1.SC'; then echo "a job is in the unit of the MOM"; exit 1; fi
+qsig -s suspend 0 && qstat | grep ' S workq'
+main() { systemctl show -p MainPID --value pbs-$1; }
+for daemon in server mom sched; do
+    killed=$(main $daemon)
+    kill -9 $killed
+    until now=$(main $daemon); [ $now != 0 ] && [ $now != $killed ]; do sleep 0.1; done
+done
+if systemctl stop pbs-jobs; then echo "the groups of jobs were given up"; exit 1; fi
+until qsig -s resume 0; do sleep 0.5; done
+dpkg -i /later/*.deb
+systemctl restart pbs
+systemctl stop pbs
+until [ "$(systemctl is-active pbs-mom)" = inactive ]; do sleep 0.1; done
+systemctl status pbs.slice | grep '0.pk1.SC'
+systemctl start pbs
+until qstat | grep ' R workq'; do sleep 0.1; done
+touch /home/anna/go
+until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
+echo "output: $(cat /home/anna/long.o0)"
+while [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
+dpkg -P cede-server cede-mom cede-common cede-client cede-web cede-doc python3-cede libpbs-dev libpbs0
+rm -r /var/spool/pbs
+systemctl list-units --all --plain --no-legend 'pbs*.service' | sed 's/^/left: /'
+find / -xdev -name '*pbs*' -not -path '/debs/*' -not -path '/later/*' | sed 's/^/left: /'
+find /sys/fs/cgroup -path '*pbs.slice/*' -type d | sed 's/^/left: /'
+"""
+
+
+@pytest.mark.timeout(900)
+def test_systemd_as_the_first_process_keeps_daemons_and_the_groups_of_jobs(debs, root, tmp_path_factory):
+    """Set-up, each daemon killed, an upgrade, restart and stop under a job that is below pbs.slice; the end of it, and nothing left."""
+    place = str(tmp_path_factory.mktemp("systemd") / "root")
+    make_root(place, "systemd-sysv", "dbus", *dependencies(debs))
+    for name in ("debs", "later"):
+        shutil.copytree(os.path.join(root, name), os.path.join(place, name))
+    for name, text in (("hostname", "pk1\n"), ("hosts", "127.0.0.1 localhost\n10.78.0.1 pk1\n")):
+        with open(os.path.join(place, "etc", name), "w", encoding="utf-8") as f:
+            f.write(text)
+    host = subprocess.Popen(["unshare", "--net", "--pid", "--uts", "--ipc", "--mount", "--cgroup", "--fork", "--kill-child", "sh", "-ec",
+                             BOOT.format(root=place)], stdin=subprocess.DEVNULL)
+    try:
+        first = until(lambda: first_process(host.pid), "systemd", limit_s=60)
+        done = subprocess.run(["nsenter", "-t", first, "-n", "-p", "-u", "-i", "-m", "-C", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                               "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive", "bash", "-euxc", SYSTEMD_DAY],
+                              capture_output=True, text=True, timeout=170, stdin=subprocess.DEVNULL, check=False)
+    finally:
+        host.kill()
+        host.wait(60)
+        shutil.rmtree(place, ignore_errors=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "output: done" in done.stdout and "left: " not in done.stdout, done.stdout + done.stderr
+
+
+def first_process(unshare):
+    """The process of systemd below unshare, when its manager answers; None: not yet."""
+    with open(f"/proc/{unshare}/task/{unshare}/children", encoding="ascii") as f:
+        child = f.read().split()
+    if child and os.readlink(f"/proc/{child[0]}/exe").endswith("/systemd") and \
+            os.path.exists(f"/proc/{child[0]}/root/run/systemd/private"):
+        return child[0]
+    return None
 
 
 @pytest.mark.timeout(900)
