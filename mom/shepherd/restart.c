@@ -76,8 +76,8 @@ static pid_t find_first(int session)
 
 static int restart_fail(const struct shep_order *o, const char *why, struct err *e)
 {
-    return err_set(e, EIO, "restart of task 00000001 of job %s by %s failed: %s", o->id,
-                   o->restart_argv.restart_argv_val[0], why);
+    return err_set(e, EIO, "restart of task 00000001 from file %.*s failed: %s: %s", (int)o->ext.wire_ext_len,
+                   o->ext.wire_ext_val ? o->ext.wire_ext_val : "", o->restart_argv.restart_argv_val[0], why);
 }
 
 /* Where an image is damaged, the one before it still has most of the work. That becomes the image, and the MOM plans the restart from
