@@ -1,5 +1,5 @@
 /* The comment of a job that is held. See hold_comment.h. The text is PBS's, and tells this comment from those of schedulers: only one that
- * begins so is taken away when the hold is released. */
+ * begins so is taken away when the hold is released. A job that runs has none then: what it said of the run has gone when the hold was set. */
 #include "hold_comment.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set
 {
     bool is_held = j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY); /* by a user */
 
-    if (set && is_held && !job_is_placed(j))
+    if (set && is_held)
         hold_comment_say(s, j, who);
     else if (!set && !is_held && hold_comment_is_said(j) && j->array && j->begun)
         arrays_comment(j);

@@ -6,8 +6,8 @@
 struct job;
 struct server_ctx;
 
-/* Holds were set (or released) by `who`, "anna" or "anna@host". What a scheduler says of the job comes later; nothing
- * is said of one that has its vnodes. */
+/* Holds were set (or released) by `who`, "anna" or "anna@host". What a scheduler says of the job comes later. Of a
+ * job that runs it is said too: it is there when the job comes back, by a checkpoint or otherwise, and waits because of the hold. */
 void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set);
 
 #endif

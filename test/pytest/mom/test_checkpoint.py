@@ -38,7 +38,7 @@ def test_a_running_job_that_is_held_is_saved_and_continues_where_it_was(cx):
     job = count(cx)
     cx.api.hold(job)
     s = cx.wait(job, state="H")
-    assert s["Hold_Types"] == "u"
+    assert s["Hold_Types"] == "u" and s["comment"].startswith("Job held by ")
     saved = cx.file("counts").splitlines()[1]
     assert saved.startswith("saved ") and int(saved.split()[1]) > 0
     cx.api.release(job)
@@ -59,8 +59,14 @@ def test_a_hold_of_a_job_whose_host_saves_nothing_counts_when_it_comes_back(cx):
     running(cx, job)
     cx.api.hold(job)
     assert stays(lambda: cx.state(job) == "R", 0.3)
+    cx.api.release(job)
     cx.api.rerun(job)
-    assert cx.wait(job, state="H")["Hold_Types"] == "u"
+    running(cx, job)
+    assert cx.stat(job)["comment"].startswith("Job run at ")
+    cx.api.hold(job)
+    cx.api.rerun(job)
+    s = cx.wait(job, state="H")
+    assert s["Hold_Types"] == "u" and s["comment"].startswith("Job held by ")
 
 
 @history
@@ -440,7 +446,7 @@ def test_a_job_whose_restart_fails_starts_from_its_beginning_and_says_so(cx):
     cx.wait(job, state="H")
     cx.api.release(job)
     until(lambda: cx.file("began") == "x\nx\n", "the job from its beginning")
-    cx.wait_log("n1", "restart of task")
+    cx.wait_log("n1", f"restart of task 00000001 from file {cx.dir}/mom/n1/checkpoint/{job}.CK/00000001 failed: ")
     stop(cx)
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "0"
