@@ -395,33 +395,35 @@ static void act_confirmed(void *arg, int c, int ticket)
     order_is_over(x, &d);
 }
 
+enum { CONFIRM_MAX = 2048 }; /* two reasons, a time, a name */
+
 /* Why it is refused, by what changes, and when it could be. */
-static void denial_text(const struct act *a, const struct decision *x, char out[static ANSWER_MAX])
+static void denial_text(const struct act *a, const struct decision *x, char out[static CONFIRM_MAX])
 {
     time_t at = (time_t)x->at_s;
     char when[32] = "";
 
     if (x->at_s && ctime_r(&at, when))
         when[strcspn(when, "\n")] = '\0';
-    snprintf(out, ANSWER_MAX, "%s:seen=%llu:reason=%s%s%s", PBS_RESV_CONFIRM_FAIL,
+    snprintf(out, CONFIRM_MAX, "%s:seen=%llu:reason=%s%s%s", PBS_RESV_CONFIRM_FAIL,
              (unsigned long long)a->events.seen(a->events.arg), x->text, *when ? "; it could begin at " : "",
              when);
 }
 
-/* One call for both: the server is told the vnodes, or why there are none. */
+/* One call for both: the server is told the vnodes, and why they are not promised for earlier, or why there are none. */
 static size_t send_confirmation(struct act *a, const struct decision *x)
 {
     const char *partition = cluster_policy(cycle_cluster(a->cycle))->partition;
     int c = sched_link_connection(a->link);
-    char extend[ANSWER_MAX];
+    char extend[CONFIRM_MAX];
 
     if (c < 0)
         return 0;
     if (x->kind == DECIDE_DENY)
         denial_text(a, x, extend);
     else
-        snprintf(extend, sizeof extend, "%s:partition=%s", PBS_RESV_CONFIRM_SUCCESS,
-                 *partition ? partition : "pbs-default");
+        snprintf(extend, sizeof extend, "%s%s%s:partition=%s", PBS_RESV_CONFIRM_SUCCESS,
+                 x->why ? ":reason=" : "", x->why ? x->why : "", *partition ? partition : "pbs-default");
     int ticket = pbs_confirmresv_send(c, x->job, x->kind == DECIDE_DENY ? "" : x->text,
                                       x->kind == DECIDE_DENY ? 0 : (unsigned long)x->at_s, extend);
     a->n_orders++;

@@ -390,6 +390,8 @@ struct batch_status *answer_resv_create(const struct cluster *cl, const struct r
     if (!needs)
         return l.first;
     answer_resv_aside(&e, cl, r, now_s);
+    if (*x->no_preemption)
+        add_text(&e, "no_preemption", NULL, x->no_preemption);
     if (x->times)
         answer_resv_place(&e, cl, x);
     else

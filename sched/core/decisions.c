@@ -15,6 +15,7 @@ void decisions_fini(struct decisions *d)
     for (size_t i = 0; i < d->n; i++) {
         free(d->a[i].job);
         free(d->a[i].text);
+        free(d->a[i].why);
         for (size_t k = 0; k < d->a[i].n_names; k++)
             free(d->a[i].names[k]);
         free(d->a[i].names);

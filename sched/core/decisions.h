@@ -25,6 +25,7 @@ struct decision {
     enum decision_kind kind;
     char *job;
     char *text;
+    char *why; /* of DECIDE_CONFIRM: why it is not earlier, in the room of others; NULL: it was not asked */
     char **names; /* NULL behind the last */
     int *runs;    /* beside names */
     size_t n_names;

@@ -38,6 +38,7 @@ struct resv_parts { /* tells EVENT_RESV_* */
 
 struct resv_decision { /* of the CONFIRM that is being handled */
     const char *location, *partition, *who;
+    const char *why_later; /* why it does not begin sooner; NULL: it was not asked */
     int64_t start_s;
     bool is_begun; /* the job that it is made of runs already */
 };

@@ -73,26 +73,42 @@ static int check_jobs(const struct reservations *all, const struct resv *r, cons
     return rc;
 }
 
+/* "PBS_RESV_CONFIRM_SUCCESS:reason=TEXT:partition=NAME", each part or none. The caller frees; NULL: there is no text. */
+static char *confirm_why(const char *extend, const char *partition)
+{
+    static const char reason[] = ":reason=";
+    const char *at = extend + strlen(success);
+
+    if (!begins(at, reason))
+        return NULL;
+    at += strlen(reason);
+    return partition && partition > at ? strndup(at, (size_t)(partition - at)) : strdup(at);
+}
+
 static void confirm(struct reservations *all, struct request *q, struct resv *r)
 {
     const ifl_confirm_resv_args *a = request_args(q);
     const char *partition = strstr(a->extend, ":partition=");
+    char *why = confirm_why(a->extend, partition);
     char scheduler[PBS_MAXSERVERNAME + 16];
     struct err e;
 
     if (check_location(all, r, a->location, &e) < 0 || check_jobs(all, r, a->location, &e) < 0) {
         request_fail(q, &e);
+        free(why);
         return;
     }
     snprintf(scheduler, sizeof scheduler, "Scheduler@%s", all->p.ctx->name);
     all->decision =
         (struct resv_decision){.location = a->location,
                                .partition = partition ? partition + strlen(":partition=") : NULL,
+                               .why_later = why,
                                .who = client_sched(request_client(q)) ? scheduler : request_who(q),
                                .start_s = a->start_s};
     resv_fsm_post(all->fsm, r, RESV_EV_CONFIRM);
     resv_wait_promise(all, q, r, NULL);
     all->decision = (struct resv_decision){0};
+    free(why);
 }
 
 static int may_decide(const struct reservations *all, const struct request *q, const ifl_confirm_resv_args *a,

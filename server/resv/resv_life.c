@@ -3,6 +3,7 @@
  * An action runs with the new state set, may run twice (after a restart), and posts nothing. */
 #include "reservations.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,7 +22,7 @@
 #include "resv_shares.h"
 #include "strbuf.h"
 
-enum { RECORD_MAX = 4 << 20 };
+enum { RECORD_MAX = 4 << 20, LATER_MAX = 1024 };
 
 static void substate(struct resv *r, enum resv_states s)
 {
@@ -183,6 +184,15 @@ static void put_off(struct reservations *all, struct resv *r)
     reservations_tell(all, EVENT_RESV_ENDED, r);
 }
 
+/* What pbs_rstat -f shows until it begins. */
+static void resv_life_say_later(struct resv *r, const char *why)
+{
+    char text[LATER_MAX];
+
+    snprintf(text, sizeof text, "Not now: %s", why);
+    resv_set_text(r, RESV_ATTR_comment, text);
+}
+
 static void resv_life_confirmed(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
@@ -195,6 +205,8 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     take_location(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_comment);
+    if (all->decision.why_later)
+        resv_life_say_later(r, all->decision.why_later);
     resv_refuse_forget(r);
     if (altered)
         resv_alter_keep(all, r);
@@ -247,8 +259,10 @@ static void resv_life_started(void *arg, struct resv *r)
     struct reservations *all = arg;
     bool lost = resv_substate(r) == RESV_DEGRADED || resv_substate(r) == RESV_IN_CONFLICT;
 
-    if (!lost)
+    if (!lost) {
         substate(r, RESV_RUNNING);
+        attr_list_unset(&r->obj.attrs, RESV_ATTR_comment);
+    }
     resv_set_number(r, RESV_ATTR_reservation_Tag, 1);
     resv_shares_take(all->p.ctx, r);
     r->idle_since_s = 0;

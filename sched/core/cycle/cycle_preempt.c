@@ -8,6 +8,7 @@
  * victims that were not touched yet stay. */
 #include "cycle_preempt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "attempt.h"
@@ -228,18 +229,57 @@ bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *wh
     return found;
 }
 
-bool cycle_preempt_for(struct cycle *c, struct job *j)
+/* `lack`: what is in the job's way, jobs that could give way apart. */
+static void say_refused(char *text, size_t size, enum attempt_bar bar, const struct reason *lack)
+{
+    char why[REASON_TEXT_MAX];
+
+    if (bar == ATTEMPT_HOPELESS || bar == ATTEMPT_NEVER)
+        snprintf(text, size, "%s: %s", attempt_bar_text(bar), reason_log(lack, why));
+    else if (bar == ATTEMPT_OPEN)
+        snprintf(text, size, "to stop all who may be stopped would not be enough");
+    else
+        snprintf(text, size, "%s", attempt_bar_text(bar));
+}
+
+bool cycle_preempt_for(struct cycle *c, struct job *j, char *text, size_t size)
 {
     struct class *k = j->class;
     struct picker picker = cycle_preempt_picker(c);
     struct allocation where = {0};
     struct reason why = {0};
+    int64_t most = cluster_policy(c->cl)->preempt_attempts;
+    bool is_over = most > 0 && c->attempts >= most;
 
+    *text = '\0';
     k->level = preempt_level_of(c->cl, j);
     struct preemptor p = cycle_preemptor(c, k, j);
     bool fits = backfill_find_room(c, &picker, &p, &where, &why);
     allocation_fini(&where);
-    return !fits && make_room(c, k, j, &why);
+    if (fits)
+        return false;
+    struct reason lack = why;
+    if (make_room(c, k, j, &why))
+        return true;
+    enum attempt_bar bar = attempt_bar(&picker, &p, &lack);
+    if (bar == ATTEMPT_OPEN && is_over)
+        snprintf(text, size, "the preempt_attempts of this cycle are used up");
+    else
+        say_refused(text, size, bar == ATTEMPT_OPEN && attempt_waits(&picker, &p) ? ATTEMPT_WAITS : bar,
+                    &lack);
+    return false;
+}
+
+void cycle_preempt_why_not(struct cycle *c, const struct job *j, int64_t now_s, char *text, size_t size)
+{
+    static const struct reason unsaid;
+    struct explanation x;
+
+    *text = '\0';
+    cycle_preempt_explain(c, j, now_s, &x);
+    if (x.verdict == EXPLAIN_WAITS)
+        say_refused(text, size, x.bar, x.reasons.n > 0 ? &x.why[x.reasons.n - 1] : &unsaid);
+    explain_fini(&x);
 }
 
 /* --- jobs that await room -------------------------------------------------------------------------- */

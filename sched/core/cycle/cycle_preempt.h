@@ -21,8 +21,11 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
 bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *why);
 
 /* The same for this job, before others are considered; it is in a class. Tries free room first, and is
- * false where there is some: then it is the reservation's to use. For ASAP reservations (cycle_resv.c). */
-bool cycle_preempt_for(struct cycle *c, struct job *j);
+ * false where there is some, with "": then it is the reservation's to use. Else `text`, of so many bytes, says
+ * why no job gives way. For ASAP reservations (cycle_resv.c). */
+bool cycle_preempt_for(struct cycle *c, struct job *j, char *text, size_t size);
+/* Why no job would give way to this one, between cycles; "": others would, or do, or there is room. */
+void cycle_preempt_why_not(struct cycle *c, const struct job *j, int64_t now_s, char *text, size_t size);
 
 /* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`,
  * that of the first waiting job (0: none waits). O(jobs that await room). */

@@ -94,14 +94,15 @@ static void say_failed(struct cycle *c, const struct resv *r, const struct reaso
 /* The occurrence that has no room, or the time at which it would have, where that is known. */
 static void deny(struct cycle *c, struct resv *r, const struct confirm_answer *x)
 {
-    char text[REASON_TEXT_MAX], told[REASON_TEXT_MAX + 64];
+    char text[REASON_TEXT_MAX], told[REASON_TEXT_MAX + CONFIRM_TEXT_MAX + 64];
 
     say_failed(c, r, &x->why);
     if (x->n > 1)
         snprintf(told, sizeof told, "%s, in occurrence %lld of %lld", reason_log(&x->why, text),
                  (long long)(r->index + (int64_t)x->failed), (long long)r->count);
     else
-        snprintf(told, sizeof told, "%s", reason_log(&x->why, text));
+        snprintf(told, sizeof told, "%s%s%s", reason_log(&x->why, text), *x->no_preemption ? "; " : "",
+                 x->no_preemption);
     decisions_add(c->d, DECIDE_DENY, r->id, told)->at_s = x->could_s;
     cluster_resv_promise(c->cl, r, NULL, 0);
 }
@@ -131,6 +132,9 @@ static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
     say_occurrences(c, r, x);
     d = decisions_add(c->d, DECIDE_CONFIRM, r->id, text);
     d->at_s = r->is_asap ? x->times[0].from_s : 0;
+    d->why = *x->no_preemption ? mem_text(x->no_preemption) : NULL;
+    if (d->why)
+        decisions_log(c->d, LOGE_SCHED, r->id, "It does not begin now: %s", x->no_preemption);
     free(text);
     cluster_resv_promise(c->cl, r, x->times, x->n);
     x->times = NULL;
@@ -164,34 +168,70 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The job of an ASAP reservation, if the site lets others give way to it and it asks for what the reservation does. */
+/* The job of an ASAP reservation, if the site lets others give way to it. */
 static struct job *job_of_asap(const struct cycle *c, const struct resv *r)
 {
-    const struct policy *p = cluster_policy(c->cl);
-    struct job *j = p->preempt_for_resv && r->is_asap && r->of_job ? cluster_job(c->cl, r->of_job) : NULL;
-    bool is_express = j && j->queue && preempt_rules_is_express(&j->queue->preempt, &p->preempt);
+    bool may = cluster_policy(c->cl)->preempt_for_resv && r->is_asap && r->of_job;
 
-    return is_express && !j->is_array && same_text(j->select, r->select) && same_text(j->place, r->place)
-               ? j
-               : NULL;
+    return may ? cluster_job(c->cl, r->of_job) : NULL;
+}
+
+/* Why no job may give way to the job of this reservation, whatever runs; NULL: some may. */
+static const char *asap_bar(const struct cycle *c, const struct resv *r, const struct job *j)
+{
+    if (!j->queue || !preempt_rules_is_express(&j->queue->preempt, &cluster_policy(c->cl)->preempt))
+        return "its queue is not an express queue";
+    if (j->is_array || !same_text(j->select, r->select) || !same_text(j->place, r->place))
+        return "it asks for other vnodes than the reservation";
+    return j->class && cycle_decide_may_run(j) ? NULL : "it is not one that may be run now";
+}
+
+static bool is_on_its_way(const struct job *j)
+{
+    return j->order != ORDER_NONE || j->sched_state == SCHED_STATE_AWAITING_ROOM;
+}
+
+/* The sentence that people read, of its second half. */
+static void asap_say(struct confirm_answer *x, const struct job *j, const char *why)
+{
+    if (*why)
+        snprintf(x->no_preemption, sizeof x->no_preemption, "no job gives way to job %s: %s", j->id, why);
 }
 
 /* Does an ASAP reservation's job begin in the room of others, and the reservation with it? Then nothing is
  * to be confirmed here. Not where the reservation itself could begin now: that stops no job. The job's
- * preemption is begun if it is not under way, and looked after again in LOOK_S. */
-static bool goes_to_its_job(struct cycle *c, struct resv *r, const struct confirm_answer *x)
+ * preemption is begun if it is not under way, and looked after again in LOOK_S; where it is refused the answer says why. */
+static bool goes_to_its_job(struct cycle *c, struct resv *r, struct confirm_answer *x)
 {
     struct job *j = job_of_asap(c, r);
-    bool is_on_its_way = j && (j->order != ORDER_NONE || j->sched_state == SCHED_STATE_AWAITING_ROOM);
+    bool is_under_way = j && is_on_its_way(j);
+    char refused[REASON_TEXT_MAX];
 
-    if (!j || (x->times && x->times[0].from_s <= c->now_s && !is_on_its_way))
+    if (!j || (x->times && x->times[0].from_s <= c->now_s && !is_under_way))
         return false;
-    if (!is_on_its_way && (!j->class || !cycle_decide_may_run(j) || !cycle_preempt_for(c, j)))
+    const char *bar = is_under_way ? NULL : asap_bar(c, r, j);
+    if (bar || (!is_under_way && !cycle_preempt_for(c, j, refused, sizeof refused))) {
+        asap_say(x, j, bar ? bar : refused);
         return false;
-    if (!is_on_its_way)
+    }
+    if (!is_under_way)
         decisions_log(c->d, LOGE_SCHED, r->id, "Others give way to job %s, with which it will begin", j->id);
     r->again_s = c->now_s + LOOK_S;
     return true;
+}
+
+/* The same question between cycles, with no answer but the sentence. */
+static void asap_explain(struct cycle *c, const struct resv *r, int64_t now_s, struct confirm_answer *x)
+{
+    struct job *j = job_of_asap(c, r);
+    char refused[REASON_TEXT_MAX];
+
+    if (!j || (x->times && x->times[0].from_s <= now_s) || is_on_its_way(j))
+        return;
+    const char *bar = asap_bar(c, r, j);
+    if (!bar)
+        cycle_preempt_why_not(c, j, now_s, refused, sizeof refused);
+    asap_say(x, j, bar ? bar : refused);
 }
 
 void cycle_resv_confirm(struct cycle *c)
@@ -238,4 +278,5 @@ void cycle_resv_explain(struct cycle *c, struct resv *r, int64_t now_s, struct c
 {
     keeps_make(c->keeps, now_s, INT64_MAX);
     try_one(c, r, now_s, INT64_MAX, out);
+    asap_explain(c, r, now_s, out);
 }

@@ -23,11 +23,15 @@ struct confirm_ask {
     int64_t now_s, until_s;
 };
 
+enum { CONFIRM_TEXT_MAX = 2 * REASON_TEXT_MAX }; /* a reason, and the job that it is about */
+
 struct confirm_answer {
     struct resv_time *times; /* of all occurrences that are left; NULL: there is no room */
     size_t n;
     struct reason why; /* there is no room */
-    size_t failed;     /* which occurrence has none, from 0 */
+    char no_preemption
+        [CONFIRM_TEXT_MAX]; /* of an ASAP reservation, by cycle_resv.c: why no job gives way; "": it is not asked */
+    size_t failed;          /* which occurrence has none, from 0 */
     int64_t
         could_s; /* of one that has one occurrence: the first time found at which it would fit; 0: none was */
 };

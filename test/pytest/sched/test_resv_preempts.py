@@ -59,6 +59,27 @@ def test_it_waits_for_room_where_the_site_or_the_queue_does_not_say_so(desk, cx,
     assert cx.state(desk.low) == "R" and cx.stat(job)["queue"] == queue(resv)
 
 
+@pytest.mark.parametrize("sched, queue_of, attrs, says", [
+    ({"preempt_order": "S"}, "express", {"preempt_targets": "NONE"}, "its preempt_targets are NONE"),
+    ({"preempt_prio": "normal_jobs, express_queue"}, "express", {}, "no running job has a lower preemption level"),
+    ({"preempt_prio": "express_queue, normal_jobs"}, "workq", {}, "its queue is not an express queue"),
+    ({}, "express", {"Hold_Types": "u"}, "it is not one that may be run now")])
+def test_one_whose_preemption_is_refused_says_why(desk, cx, sched, queue_of, attrs, says):
+    cx.set_sched("preempt_for_resv", "True")
+    for name, value in sched.items():
+        cx.set_sched(name, value)
+    cx.set_server("scheduling", "False")
+    targets = attrs.pop("preempt_targets", None)
+    job = held(desk, queue=queue_of, **({"l_preempt_targets": targets} if targets else {}), **attrs)
+    resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
+    explained = f"no job gives way to job {job}: {says}"
+    until(lambda: explained in cx.command("pbs_preempt", "--explain", resv).stdout, lambda: desk.stat(resv))
+    cx.set_server("scheduling", "True")
+    desk.wait(resv, "CO")
+    assert desk.stat(resv)["comment"] == f"Not now: {explained}" and cx.state(desk.low) == "R"
+    assert f"comment = Not now: {explained}" in " ".join(cx.command("pbs_rstat", "-f", resv).stdout.split())
+
+
 def test_room_that_is_free_is_taken_as_before(desk, cx):
     cx.set_sched("preempt_for_resv", "True")
     cx.api.delete(desk.low, "force")
