@@ -30,6 +30,7 @@ static bool run_tasks_make_room(struct run_tasks *t)
 
 static void run_tasks_add(struct run_tasks *t, unsigned id, pid_t session)
 {
+    t->any = true;
     if (!run_tasks_make_room(t))
         return;
     t->ids[t->sessions.n] = id;

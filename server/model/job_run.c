@@ -36,6 +36,7 @@ void job_run_destroy(struct run *r)
     for (size_t i = 0; r->hosts && i < r->n_hosts; i++) {
         intern_unref(r->hosts[i].service);
         intern_unref(r->hosts[i].image);
+        intern_unref(r->hosts[i].kept);
         intern_unref(r->hosts[i].declared);
     }
     free(r->hosts);
@@ -55,7 +56,8 @@ void job_run_destroy(struct run *r)
 /* Members that most hosts have not. */
 static int add_conversation(json_t *o, const struct run_host *h)
 {
-    if ((h->declared && json_object_set_new(o, "declared", json_string(h->declared)) < 0) ||
+    if ((h->kept && json_object_set_new(o, "kept", json_string(h->kept)) < 0) ||
+        (h->declared && json_object_set_new(o, "declared", json_string(h->declared)) < 0) ||
         (h->need_s && json_object_set_new(o, "need_s", json_integer(h->need_s)) < 0) ||
         (h->takes_part && json_object_set_new(o, "takes_part", json_true()) < 0) ||
         (h->answer && json_object_set_new(o, "answer", json_integer(h->answer)) < 0))
@@ -229,6 +231,7 @@ static int decode_host(const json_t *o, struct run_host *h)
     h->leaving = leaving;
     h->status = status;
     h->usage = (struct job_usage){cput, walltime, mem, vmem, (unsigned)ncpus, (unsigned)cpupercent};
+    h->kept = intern_ref(json_string_value(json_object_get(o, "kept")));
     h->declared = intern_ref(json_string_value(json_object_get(o, "declared")));
     h->need_s = (unsigned)json_integer_value(json_object_get(o, "need_s"));
     h->takes_part = json_is_true(json_object_get(o, "takes_part"));

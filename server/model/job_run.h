@@ -39,6 +39,8 @@ struct run_host {
         start_waits; /* for a HELLO of another host of the job, which gives its address, or for its place in the queue; exec_send.c; not stored */
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
+    const char *
+        kept; /* of a job on several hosts: the image of what its programs have saved in their notice, as the host said it at its end */
     enum run_saves saves;
     const char *declared; /* interned; what its programs have said or shown: "handler", "pmix"; or NULL */
     unsigned need_s;      /* that they need to save themselves; 0: not said */

@@ -37,6 +37,7 @@ static struct job *make(void)
     j->run->hosts[0].service = intern_ref("mom:n1");
     j->run->hosts[0].seq = 9;
     j->run->hosts[0].declared = intern_ref("handler");
+    j->run->hosts[0].kept = intern_ref("/ckpt/7.s.CK/00000001.3.0");
     j->run->hosts[0].need_s = 70;
     j->run->hosts[0].takes_part = true;
     j->run->hosts[0].answer = 6;
@@ -104,6 +105,7 @@ static void every_field_comes_back(void **state)
     assert_int_equal(b->run->hosts[0].seq, 9);
     assert_string_equal(b->run->hosts[0].service, "mom:n1");
     assert_string_equal(b->run->hosts[0].declared, "handler");
+    assert_string_equal(b->run->hosts[0].kept, "/ckpt/7.s.CK/00000001.3.0");
     assert_int_equal(b->run->hosts[0].need_s, 70);
     assert_true(b->run->hosts[0].takes_part);
     assert_int_equal(b->run->hosts[0].answer, 6);

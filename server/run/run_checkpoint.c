@@ -9,6 +9,9 @@
  * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
  * several hosts it is the server that sees that it is time (run_checkpoint_on_used), and no host ends it.
  *
+ * What programs on several hosts have saved in their notice before the job was requeued is told by each host at its end, with attempt 0
+ * too, and is stored host by host (run_host.kept): it is an image when all have told it.
+ *
  * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
  * with attempt 0 before "start", or that it could not be had (run_checkpoint_on_no_image); then it goes from where it was.
  *
@@ -289,6 +292,32 @@ void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j)
         run_checkpoint_leave(c, j);
 }
 
+static bool all_kept(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (!r->hosts[i].leaving && !r->hosts[i].kept)
+            return false;
+    return true;
+}
+
+/* A host that ends says that its programs had saved themselves in their notice. That is an image when all hosts say so; a checkpoint
+ * that is under way, or has ended the run, is newer. */
+static void keep_saved(struct run_checkpoint *c, struct job *j, struct run_host *h, const char *id)
+{
+    if (j->state == JOB_STARTING || j->run->checkpointing || j->intent == INTENT_CHECKPOINT || h->leaving)
+        return;
+    intern_unref(h->kept);
+    h->kept = intern_ref(id);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "saved by its programs on %s in their notice",
+              job_run_host_name(h->service));
+    if (!all_kept(j->run))
+        return;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        set_image(&j->run->hosts[i], j->run->hosts[i].kept);
+    note_images(c, j);
+}
+
 void run_checkpoint_on_taken(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
@@ -304,6 +333,10 @@ void run_checkpoint_on_taken(void *arg, const struct server_event *ev)
                   d->id, (unsigned long long)d->bytes, d->frozen_ms);
     if (d->attempt || d->frozen_ms)
         j->ckpt_cost_ms = j->ckpt_cost_ms ? (j->ckpt_cost_ms + d->frozen_ms) / 2 : d->frozen_ms;
+    if (!asked && !d->attempt && j->run->n_hosts > 1) {
+        keep_saved(c, j, job_run_host(j->run, service), d->id);
+        return;
+    }
     if (!asked && j->run->n_hosts > 1) {
         undo(c, j); /* it comes late: that attempt has failed elsewhere */
         return;

@@ -269,10 +269,31 @@ void ckpt_say(struct mom *m, struct run *r)
     strbuf_fini(&id);
 }
 
+/* A restart script of the site needs an image of its own. Where a checkpoint has written one there is nothing to add. */
 static bool may_have_saved(const struct mom *m, const struct run *r)
 {
-    return r->started && !run_is_sister(r) && !images_are_joint(r) &&
-           !m->home.config->actions[ACTION_RESTART].argv.n && !images_has(&m->home, r);
+    return (r->started || run_is_sister(r)) && !m->home.config->actions[ACTION_RESTART].argv.n &&
+           !images_has(&m->home, r);
+}
+
+static bool has_run_here(const struct run *r)
+{
+    struct run_tasks tasks;
+    bool any;
+
+    run_tasks_read(&tasks, r->path);
+    any = tasks.any;
+    run_tasks_fini(&tasks);
+    return any;
+}
+
+/* Of a job on several hosts each says what is on it; it counts when all have said so. What has crashed there is not known here, so what
+ * was written counts nowhere without the word of the program that it is whole. */
+static bool has_saved_part(const struct mom *m, const struct run *r)
+{
+    if (!run_is_sister(r) && r->failure.reason == EXEC_END_ITSELF && !r->failure.status)
+        return false;
+    return has_run_here(r) ? notice_save_is_whole(&m->home, r) : notice_save_is_noticed(&m->home, r);
 }
 
 /* One that was stopped in the middle, or lost with its shepherd, may have left half a state: it must have said that it is whole. */
@@ -280,6 +301,8 @@ static bool has_saved(const struct mom *m, const struct run *r)
 {
     if (!may_have_saved(m, r))
         return false;
+    if (images_are_joint(r))
+        return has_saved_part(m, r);
     if (r->failure.reason == EXEC_END_ITSELF)
         return r->failure.status && notice_save_is_noticed(&m->home, r) && images_app_has_files(&m->home, r);
     return notice_save_is_whole(&m->home, r);
@@ -291,11 +314,11 @@ void ckpt_keep_saved(struct mom *m, struct run *r)
 
     if (!has_saved(m, r))
         return;
+    r->ckpt.attempt = 0; /* which is part of the name of an image of several hosts */
     if (images_make_empty(&m->home, r, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "run %u: what its program has saved is not kept", r->key.run);
         return;
     }
-    r->ckpt.attempt = 0;
     r->ckpt.bytes = 0;
     r->ckpt.took_ms = 0;
     ckpt_say(m, r);

@@ -87,7 +87,7 @@ void notice_save_begin(const struct home *h, const struct run *r, unsigned attem
     mark_path(h, r, "app", &app);
     mark_text(r, attempt, text);
     mark_read(h, r, "noticed", before);
-    if (!images_are_joint(r) && access(strbuf_str(&app), F_OK) == 0 && strcmp(before, text) != 0) {
+    if (access(strbuf_str(&app), F_OK) == 0 && strcmp(before, text) != 0) {
         if (!site_action_is_active(r))
             mark_remove(h, r, "app/done");
         mark_write(h, r, "noticed", text);

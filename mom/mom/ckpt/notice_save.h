@@ -6,7 +6,7 @@
  *   <checkpoint_path>/<job id>.CK/noticed   RUN.ATTEMPT of the notice; written when it is given: what counts is newer than this file
  *                                 said      the same; written when the job has answered that it has saved itself
  *
- * Both are root's, and outlive the MOM. A withdrawn notice takes its file along. For jobs on one host. */
+ * Both are root's, and outlive the MOM. A withdrawn notice takes its file along. Each host of a job has its own. */
 #include <stdbool.h>
 
 struct home;

@@ -7,10 +7,11 @@ import pytest
 
 from harness.build import pmix_program
 from harness.checkpoints import by_application
+from harness.faults import daemon_frozen
 from harness.shepherds import kill_shepherd
 from harness.wait import until
 from test_notice import LONG, ROOM, noticed, record, scheduler, started
-from test_pmix import TWO, kill_ranks, line, said, talker
+from test_pmix import TWO, kill_ranks, line, said, states, talker
 
 pytestmark = [pytest.mark.complex(nodes=2, ncpus=4, sched=False),
               pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")]
@@ -237,6 +238,59 @@ def test_a_restarted_server_knows_what_each_host_has_declared(cx):
     assert cx.stat(victim)["checkpoint_by"] == "pmix"
     kill_ranks(cx, 0)
     until(lambda: (cx.stat(victim) or {}).get("checkpoint_by") != "pmix", "the end of the declaration")
+
+
+# --- a save is an image also where the method is R
+def bound(cx, job):
+    """What the job asks for while it waits, and whether that names the hosts of its image."""
+    return cx.wait(job, "Q")["schedselect"]
+
+
+BOUND = "1:ncpus=4:mpiprocs=1:host=n1+1:ncpus=4:mpiprocs=1:host=n2"
+
+
+def test_programs_that_save_themselves_on_both_hosts_and_are_requeued_continue_there(cx):
+    victim = spread(cx, "event", "saved")
+    urgent = give_notice(cx, victim)
+    cx.wait(urgent)
+    assert bound(cx, victim) == BOUND
+    r = record(cx, victim)
+    assert (r["method"], r["reply"]) == ("R", "saved")
+    cx.api.delete(urgent)
+    cx.wait_gone(urgent)
+    cx.api.run(victim, TWO)
+    until(lambda: all(said(cx, r).count("up") == 2 for r in (0, 1)), "both ranks to be back")
+    assert [states(cx, victim, n) for n in ("n1", "n2")] == [["state.0"], ["state.1"]]
+
+
+def test_a_save_on_one_of_two_hosts_is_not_an_image(cx):
+    victim = spread(cx, "event", "0:saved", "1:ready")
+    cx.wait(give_notice(cx, victim))
+    assert bound(cx, victim) == "2:ncpus=4:mpiprocs=1"
+    assert states(cx, victim, "n1") == ["state.0"]
+
+
+@three
+def test_a_host_on_which_nothing_has_run_has_nothing_to_save(cx):
+    pmix_program(cx, "pmix_talk")
+    victim = started(cx, "pbs_launch -K 0 -n 2 ./pmix_talk talk event saved", WIDE, select="3:ncpus=4:mpiprocs=1", l_place="scatter")
+    for r in (0, 1):
+        line(cx, "declared", r)
+    cx.wait(give_notice(cx, victim))
+    assert bound(cx, victim) == BOUND + "+1:ncpus=4:mpiprocs=1:host=n3"
+
+
+def test_a_restarted_server_knows_which_hosts_have_ended_with_a_save(cx):
+    victim = spread(cx, "event", "saved", "0:hold=answer")
+    urgent = give_notice(cx, victim)
+    heard(cx, saved=1)
+    with daemon_frozen(cx, "n2"):
+        go(cx)
+        cx.wait_log("server", "saved by its programs on n1")
+        cx.crash_server()
+    cx.hosts_back()
+    cx.wait(urgent)
+    assert bound(cx, victim) == BOUND
 
 
 # --- method C
