@@ -26,6 +26,7 @@ static const struct {
     FENCE(EXEC_TERMINATE, exec_terminate_args), FENCE(EXEC_PURGE, exec_order_args),
     FENCE(EXEC_MESSAGE, exec_message_args),     FENCE(EXEC_STOP, exec_stop_args),
     FENCE(EXEC_PEEK, exec_peek_args),           FENCE(EXEC_HOOKS, exec_hooks_args),
+    FENCE(EXEC_WITHDRAW, exec_attempt_args),
 #undef FENCE
 };
 

@@ -410,6 +410,7 @@ static const struct rpc_proc order_procs[] = {
     ORDER(EXEC_STOP, "Stop", exec_stop_args),
     ORDER(EXEC_PEEK, "Peek", exec_peek_args),
     ORDER(EXEC_HOOKS, "Hooks", exec_hooks_args),
+    ORDER(EXEC_WITHDRAW, "Withdraw", exec_attempt_args),
 };
 #undef ORDER
 /* Orders come from the server: by its certificate, or over the socket of its directory. */

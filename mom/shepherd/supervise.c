@@ -41,6 +41,7 @@ static void reap(struct supervise *h)
 {
     int status;
     pid_t pid;
+    bool none;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (h->tm)
@@ -52,11 +53,11 @@ static void reap(struct supervise *h)
                 h->how = SHEP_END_ITSELF;
         }
     }
-    if (h->tm && (h->main_ended || (supervise_is_sister(h) && h->state != SHEP_RUNNING)))
+    none = pid < 0 && errno == ECHILD;
+    if (h->tm && (h->main_ended || (supervise_is_sister(h) && !supervise_waits_for_tasks(h))))
         tm_helper_end(h->tm);
     /* No child is left. A sister may have none and wait for tasks; processes that were attached are not our children. */
-    if (pid < 0 && errno == ECHILD && !(supervise_is_sister(h) && h->state == SHEP_RUNNING) &&
-        !confine_has_adopted(h->confine))
+    if (none && !supervise_waits_for_tasks(h) && !confine_has_adopted(h->confine))
         supervise_post(h, SHEP_EV_ALL_ENDED);
     else if (h->main_ended)
         supervise_post(h, SHEP_EV_MAIN_ENDED);
@@ -81,7 +82,7 @@ static int wait_ms(const struct supervise *h)
         left = stopwatch_left_ms(&h->watch, now);
     if (h->state == SHEP_RUNNING && !h->prepared)
         left = sooner(left, supervise_wall_ms(h) < prepare_ms() ? prepare_ms() - supervise_wall_ms(h) : 0);
-    if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+    if (h->state == SHEP_STOPPING || h->state == SHEP_WITHDRAWN || h->state == SHEP_KILLING)
         left = sooner(left, h->grace_mono_ms > now ? h->grace_mono_ms - now : 0);
     if (h->n_unsaved)
         left = sooner(left, h->save_mono_ms > now ? h->save_mono_ms - now : 0);
@@ -100,7 +101,7 @@ static void look_at_time(struct supervise *h)
         supervise_save_records(h);
     if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
         supervise_post(h, SHEP_EV_WALLTIME);
-    else if (h->state == SHEP_STOPPING && now >= h->grace_mono_ms)
+    else if ((h->state == SHEP_STOPPING || h->state == SHEP_WITHDRAWN) && now >= h->grace_mono_ms)
         supervise_post(h, SHEP_EV_GRACE_OVER);
     else if (h->state == SHEP_KILLING && now >= h->give_up_mono_ms) {
         h->leftovers = true;
@@ -186,7 +187,7 @@ static bool supervise_is_running(void *arg)
 {
     const struct supervise *h = arg;
 
-    return h->state == SHEP_RUNNING;
+    return h->state == SHEP_RUNNING || h->state == SHEP_WITHDRAWN;
 }
 
 static int supervise_answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)

@@ -15,8 +15,12 @@
 #include "closing.h"
 #include "confine.h"
 #include "shep_title.h"
+#include "pbs_error.h"
+#include "procs.h"
 #include "supervise_private.h"
 #include "rundir.h"
+
+static const char helper_name[] = "pbs_pmix";
 
 enum {
     KILL_AGAIN_MS = 100, /* beside SIGCHLD, which mostly comes first */
@@ -29,6 +33,12 @@ enum {
 bool supervise_is_sister(const struct supervise *h)
 {
     return !h->order.exec_path[0];
+}
+
+bool supervise_waits_for_tasks(const struct supervise *h)
+{
+    return supervise_is_sister(h) && (h->state == SHEP_RUNNING || h->state == SHEP_WITHDRAWN ||
+                                      (h->state == SHEP_STOPPING && h->may_withdraw));
 }
 
 /* A full disk must lose no record: the MOM that listens hears it, and one that comes later reads it. */
@@ -68,7 +78,7 @@ int64_t supervise_wall_ms(const struct supervise *h)
 
 void supervise_usage(struct supervise *h, struct exec_usage *out)
 {
-    if (h->state == SHEP_RUNNING || h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+    if (h->state > SHEP_BEGIN && h->state < SHEP_ENDED)
         usage_sample_take(&h->usage_sample, getpid(), confine_adopted(h->confine), supervise_wall_ms(h));
     usage_sample_read(&h->usage_sample, supervise_wall_ms(h), h->order.ncpus, out);
 }
@@ -79,11 +89,45 @@ static void act_started(struct supervise *h)
     stopwatch_start(&h->watch, clock_real_mono_ms());
 }
 
+/* Does the login shell run what it has read, the job's script? */
+static bool shell_has_child(const struct supervise *h, const struct procs *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].parent == h->task.pid && p->list[i].state != 'Z')
+            return true;
+    return false;
+}
+
+/* SIGTERM of an order that may be withdrawn spares two processes, which a script that handles the signal needs to run on: the login shell
+ * that has read its path, and the PMIx helper. They end with the script. -1: the processes are not known. */
+static int term_work(const struct supervise *h)
+{
+    struct procs p;
+    bool spared;
+
+    procs_init(&p);
+    if (procs_of(&p, getpid(), confine_adopted(h->confine), NULL) < 0) {
+        procs_fini(&p);
+        return -1;
+    }
+    spared = h->order.script[0] && shell_has_child(h, &p);
+    for (size_t i = 0; i < p.n; i++) {
+        const struct procs_entry *x = &p.list[i];
+
+        if (x->state != 'Z' && !(spared && x->pid == h->task.pid) && strcmp(x->name, helper_name) != 0)
+            kill(x->pid, SIGTERM);
+    }
+    procs_fini(&p);
+    return 0;
+}
+
 static void act_term(struct supervise *h)
 {
+    supervise_answer_withdraw(h, PBSE_BADSTATE, "the job was ordered to end again");
     if (h->say[0])
         task_say(&h->task, h->say);
-    confine_signal(h->confine, SIGTERM);
+    if (!h->may_withdraw || term_work(h) < 0)
+        confine_signal(h->confine, SIGTERM);
     confine_resume(h->confine, NULL); /* a frozen process could not handle the signal */
     stopwatch_start(&h->watch, clock_real_mono_ms());
     shep_title_set(h->path, "");
@@ -115,6 +159,28 @@ void supervise_kill(struct supervise *h)
     h->grace_mono_ms = now + KILL_AGAIN_MS;
 }
 
+void supervise_answer_withdraw(struct supervise *h, int code, const char *text)
+{
+    char none[1] = "";
+    struct shep_done r = {.code = code, .text = (char *)(uintptr_t)text, .ext = {0, none}};
+
+    if (!h->withdraw_waits)
+        return;
+    h->withdraw_waits = false;
+    supervise_usage(h, &r.usage);
+    mom_link_answer(h->mom_link, &h->withdraw, (xdrproc_t)xdr_shep_done, &r);
+}
+
+/* The grace of an order that was withdrawn is over. From here on it ends as if nothing had been ordered. */
+static void act_stay(struct supervise *h)
+{
+    h->how = SHEP_END_ITSELF;
+    h->reason = EXEC_END_ITSELF;
+    h->may_withdraw = false;
+    h->say[0] = '\0';
+    supervise_answer_withdraw(h, 0, "");
+}
+
 static const char *bound_of(const struct supervise *h, enum confine_limit l)
 {
     for (u_int i = 0; i < h->order.groups.groups_len; i++)
@@ -128,6 +194,14 @@ void supervise_note_memory(struct supervise *h)
     h->reason = EXEC_END_MEM;
     snprintf(h->say, sizeof h->say, "job killed: mem exceeded limit %llukb",
              strtoull(bound_of(h, CONFINE_MEMORY), NULL, 10) / KB);
+}
+
+/* The login shell that was spared says what its script has made of SIGTERM; the job ends by that signal all the same. */
+static int status_of_order(const struct supervise *h)
+{
+    bool spared = h->may_withdraw && h->how == SHEP_END_TOLD && h->order.script[0];
+
+    return spared ? SIGTERM : h->status;
 }
 
 static void act_record(struct supervise *h)
@@ -151,7 +225,7 @@ static void act_record(struct supervise *h)
     stopwatch_stop(&h->watch, clock_real_mono_ms());
     usage_sample_finish(&h->usage_sample, supervise_wall_ms(h));
     end->how = h->how;
-    end->status = h->status;
+    end->status = status_of_order(h);
     end->code = h->how == SHEP_END_SETUP ? h->setup_code : 0;
     end->reason = h->reason;
     end->text = h->how == SHEP_END_SETUP ? h->why.text : h->say;
@@ -159,6 +233,7 @@ static void act_record(struct supervise *h)
     end->wall_ms = clock_wall_ms(clock_real());
     end->leftovers = h->leftovers;
     supervise_append_record(h, &r, true);
+    supervise_answer_withdraw(h, PBSE_BADSTATE, "the job has ended");
 }
 
 void supervise_post(struct supervise *h, enum shep_event ev)
@@ -179,6 +254,9 @@ void supervise_post(struct supervise *h, enum shep_event ev)
         break;
     case SHEP_ACT_WALLTIME:
         act_walltime(h);
+        break;
+    case SHEP_ACT_STAY:
+        act_stay(h);
         break;
     case SHEP_ACT_KILL:
         supervise_kill(h);

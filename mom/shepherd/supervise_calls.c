@@ -116,14 +116,36 @@ static void supervise_call_terminate(void *arg, const void *args, void *res)
     struct supervise *h = arg;
     const struct shep_terminate_args *a = args;
 
-    if (h->state == SHEP_RUNNING) {
+    if (h->state == SHEP_RUNNING || h->state == SHEP_WITHDRAWN) {
         h->how = SHEP_END_TOLD;
         h->reason = a->reason;
         h->grace_s = a->grace_s;
+        h->may_withdraw = a->ext.wire_ext_len > 0;
         snprintf(h->say, sizeof h->say, "%s", a->text);
     }
     supervise_post(h, a->grace_s ? SHEP_EV_TERMINATE : SHEP_EV_KILL);
     done(h, res, 0, "");
+}
+
+/* Can the order to end be withdrawn? The login shell of a job whose script is over only waits to be reaped. */
+static bool is_withdrawable(const struct supervise *h)
+{
+    return h->state == SHEP_WITHDRAWN || (h->state == SHEP_STOPPING && h->may_withdraw && !h->main_ended);
+}
+
+/* A second one, of a MOM that was restarted, is answered instead of the first. */
+static void supervise_call_withdraw(void *arg, const void *args, const struct mom_link_ticket *from)
+{
+    struct supervise *h = arg;
+    bool waits = is_withdrawable(h), runs = h->state == SHEP_RUNNING;
+
+    supervise_answer_withdraw(h, PBSE_BADSTATE, "the order was repeated");
+    h->withdraw = *from;
+    h->withdraw_waits = true;
+    if (waits)
+        supervise_post(h, SHEP_EV_WITHDRAW);
+    else
+        supervise_answer_withdraw(h, runs ? 0 : PBSE_BADSTATE, runs ? "" : "the job is ending");
 }
 
 static void supervise_call_update(void *arg, const void *args, void *res)
@@ -171,7 +193,7 @@ static void supervise_call_notice(void *arg, const void *args, void *res)
     struct supervise *h = arg;
     struct err e = {0};
 
-    if (h->state != SHEP_RUNNING)
+    if (h->state != SHEP_RUNNING && h->state != SHEP_WITHDRAWN)
         done(h, res, PBSE_BADSTATE, "the job is ending");
     else if (job_notice_take(h->job_notice, args, &e) < 0)
         done(h, res, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
@@ -235,6 +257,8 @@ const struct mom_link_row hold_calls[] = {
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, supervise_call_close),
     {SHEP_LETTER, (xdrproc_t)xdr_shep_letter_args, (xdrproc_t)xdr_shep_letter_result,
      sizeof(struct shep_letter_args), sizeof(struct shep_letter_result), NULL, supervise_call_letter},
+    {SHEP_WITHDRAW, NULL, (xdrproc_t)xdr_shep_done, 0, sizeof(struct shep_done), NULL,
+     supervise_call_withdraw},
 };
 
 const size_t hold_calls_n = sizeof hold_calls / sizeof hold_calls[0];

@@ -40,9 +40,12 @@ struct supervise {
     bool main_ended;
     int status;
     bool leftovers;
-    int64_t grace_mono_ms; /* when STOPPING or KILLING go on by themselves */
+    int64_t grace_mono_ms; /* when STOPPING, WITHDRAWN or KILLING end by themselves */
     int64_t give_up_mono_ms;
     unsigned grace_s;
+    bool may_withdraw;   /* of the order to end */
+    bool withdraw_waits; /* WITHDRAW is to be answered by `withdraw` */
+    struct mom_link_ticket withdraw;
     enum shep_end how;
     enum exec_reason reason;
     char say[SUPERVISE_SAY_MAX]; /* for the job's stderr */
@@ -57,6 +60,8 @@ struct supervise {
 
 /* Another host runs the script: we hold the run for what the program may start here. */
 bool supervise_is_sister(const struct supervise *h);
+/* One that needs no process: the job may still start some here. */
+bool supervise_waits_for_tasks(const struct supervise *h);
 int64_t supervise_wall_ms(const struct supervise *h); /* while not suspended */
 void supervise_usage(struct supervise *h, struct exec_usage *out);
 
@@ -67,6 +72,8 @@ void supervise_append_record(struct supervise *h, const struct shep_record *r, b
 void supervise_save_records(struct supervise *h);
 
 void supervise_post(struct supervise *h, enum shep_event ev);
+/* Answer WITHDRAW, if it waits: 0 the job runs on, else PBSE_BADSTATE. */
+void supervise_answer_withdraw(struct supervise *h, int code, const char *text);
 void supervise_note_memory(struct supervise *h); /* it is ending because memory ran out */
 void supervise_kill(struct supervise *h);        /* once more: something is left */
 

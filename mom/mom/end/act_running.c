@@ -1,4 +1,4 @@
-/* While a job runs: suspend, resume, checkpoint, terminate.
+/* While a job runs: suspend, resume, checkpoint, terminate, withdraw.
  *
  * Each asks the shepherd (or a script of the site) and returns; the answer posts the event that says how it went. It
  * may come when the job is over: an answer of PBSE_BADSTATE is dropped, since the end of the job answers the attempt. One
@@ -166,4 +166,27 @@ void act_running_terminate(void *ctx, struct run *r)
         return;
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "kill_job");
     shepherds_terminate(r, r->grace_s, r->stop_reason, r->stop_text);
+}
+
+static void act_running_on_stayed(void *arg, struct run *r, const struct shep_done *d)
+{
+    if (r->withdrawing) /* else it was ordered to end again meanwhile */
+        attempt_answered(arg, r, d, RUN_EV_STAYED);
+}
+
+void act_running_withdraw(void *ctx, struct run *r)
+{
+    shepherds_withdraw(r, act_running_on_stayed, ctx);
+}
+
+/* Its output goes where a job's output goes that was never told to end. */
+void act_running_stayed(void *ctx, struct run *r)
+{
+    r->withdrawing = false;
+    r->stop_reason = EXEC_END_ITSELF;
+    if (r->keep_output)
+        mom_note(r, SHEP_NOTE_GIVE_OUTPUT);
+    r->keep_output = false;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "the job has not ended, and runs on");
+    say_outcome(ctx, r, EXEC_EVENT_RESUMED);
 }

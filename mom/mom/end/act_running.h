@@ -14,5 +14,7 @@ void act_running_checkpoint(void *ctx, struct run *r);
 void act_running_failed(void *ctx, struct run *r); /* tell the server of the attempt that failed, and why */
 void act_running_terminate(void *ctx,
                            struct run *r); /* by r->grace_s, stop_reason, stop_text; again is harder */
+void act_running_withdraw(void *ctx, struct run *r); /* the last terminate */
+void act_running_stayed(void *ctx, struct run *r);   /* it did not end the job: tell the server */
 
 #endif

@@ -403,6 +403,13 @@ static void keep_output(struct run *r, bool keep)
     r->keep_output = keep;
 }
 
+static bool may_withdraw(const exec_terminate_args *a)
+{
+    return (a->why == EXEC_WHY_DELETE || a->why == EXEC_WHY_REQUEUE) &&
+           a->ext.wire_ext_len == strlen(EXEC_MAY_WITHDRAW) &&
+           memcmp(a->ext.wire_ext_val, EXEC_MAY_WITHDRAW, a->ext.wire_ext_len) == 0;
+}
+
 static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
@@ -428,12 +435,38 @@ static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_re
                      : config_grace_s(m->home.config, a->grace_s);
     r->stop_reason = a->why == EXEC_WHY_CHECKPOINT ? EXEC_END_CHECKPOINTED : EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
+    r->withdrawing = false;
+    r->may_withdraw = may_withdraw(a);
     if (a->why == EXEC_WHY_LIMIT)
         take_limit(r, a);
     if (a->why == EXEC_WHY_DELETE && run_is_sister(r) && preterm_order_wait(m, r))
         return;
     r->preterm_waits = false; /* this end is harder than the one that waits for hooks */
     mom_post(m, r, RUN_EV_TERMINATE);
+}
+
+/* A script or hooks of the site that are at work on the end know nothing of a withdrawal. */
+static void mom_orders_take_withdraw(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_attempt_args *a = args;
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    log_order(r, "withdraw");
+    if (is_answered_by_its_end(r)) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
+    if (r->slot.state != RUN_RUNNING || r->terminating || r->preterm_waits || site_action_is_active(r)) {
+        mom_orders_refuse(r, q, "withdraw failed", "the end of the job cannot be withdrawn any more");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    r->attempt = a->attempt;
+    r->attempt_method = "withdraw";
+    r->withdrawing = true;
+    mom_post(arg, r, RUN_EV_WITHDRAW);
 }
 
 /* Images that no run needs any more, and what earlier runs have written. A run of the job that is here continues. */
@@ -587,5 +620,6 @@ const struct exec_service_order orders[] = {
     {EXEC_STOP, mom_orders_take_stop},
     {EXEC_PEEK, mom_orders_take_peek},
     {EXEC_HOOKS, host_sync_take},
+    {EXEC_WITHDRAW, mom_orders_take_withdraw},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -140,7 +140,7 @@ static int server_link_hello(void *arg, exec_hello_args *a)
     a->epoch = m->server_epoch.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
     a->capabilities |= EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS |
-                       EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK | EXEC_CAN_HOOKS;
+                       EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK | EXEC_CAN_HOOKS | EXEC_CAN_WITHDRAW;
     a->ext.wire_ext_len = (u_int)host_files_digest(m->hooks, m->hook_digest);
     a->ext.wire_ext_val = m->hook_digest;
     m->said_checkpoint = checkpoint_capabilities(m);

@@ -111,14 +111,16 @@ struct run {
         unsigned took_ms;
     } ckpt;
 
-    unsigned attempt;           /* mom_orders: of SUSPEND, RESUME, CHECKPOINT */
-    const char *attempt_method; /* "suspend", "resume"; static */
+    unsigned attempt;           /* mom_orders: of SUSPEND, RESUME, CHECKPOINT, WITHDRAW */
+    const char *attempt_method; /* "suspend", "resume", "withdraw"; static */
     int attempt_code;           /* PBSE_ why it failed */
     char attempt_text[ERR_TEXT_MAX];
     unsigned notice_attempt; /* notice_order: of the last one */
     bool given_up;           /* mom_orders: the job has given this host back */
     unsigned n_given_up;     /* mom_orders: vnodes of any host that it has given back */
     unsigned grace_s;
+    bool may_withdraw;              /* mom_orders: the end that was ordered */
+    bool withdrawing;               /* mom_orders: it is withdrawn, and the job has not stayed yet */
     bool terminating;               /* act_running: the script of $action terminate has had its turn */
     exec_reason stop_reason;        /* EXEC_END_ITSELF: no end was ordered */
     char stop_text[128];            /* for the job's stderr */

@@ -66,9 +66,9 @@ const char *run_fsm_state_name(enum run_state s)
 const char *run_fsm_event_name(enum run_event ev)
 {
     static const char *const names[] = {
-        "prepared",      "failed",         "launch",    "prologue-ok", "started", "ended",
-        "shepherd-lost", "suspend",        "suspended", "resume",      "resumed", "checkpoint",
-        "checkpointed",  "attempt-failed", "terminate", "epilogue-ok", "closed",  "purge"};
+        "prepared",  "failed",    "launch", "prologue-ok", "started",    "ended",        "shepherd-lost",
+        "suspend",   "suspended", "resume", "resumed",     "checkpoint", "checkpointed", "attempt-failed",
+        "terminate", "withdraw",  "stayed", "epilogue-ok", "closed",     "purge"};
 
     _Static_assert(sizeof names / sizeof names[0] == RUN_EVENT_COUNT, "a name for each event");
     return ev < RUN_EVENT_COUNT ? names[ev] : "?";

@@ -39,6 +39,8 @@ enum run_event {
     RUN_EV_CHECKPOINTED,
     RUN_EV_ATTEMPT_FAILED,
     RUN_EV_TERMINATE, /* with run->grace_s; again is harder */
+    RUN_EV_WITHDRAW,  /* that order is withdrawn */
+    RUN_EV_STAYED,    /* the job has not ended, and runs on */
     RUN_EV_EPILOGUE_OK,
     RUN_EV_CLOSED, /* delivered and clean */
     RUN_EV_PURGE,
@@ -60,6 +62,8 @@ enum run_action {
     RUN_ACT_SAY_FAILED, /* of an attempt */
     RUN_ACT_END_LATE,   /* the end that a checkpoint has kept waiting */
     RUN_ACT_TERMINATE,
+    RUN_ACT_WITHDRAW,
+    RUN_ACT_SAY_STAYED,
     RUN_ACT_GIVE_UP, /* nothing runs yet: finish as terminated */
     RUN_ACT_FAIL,    /* finish with run->failure */
     RUN_ACT_LOST,    /* kill what the lost shepherd left, finish */

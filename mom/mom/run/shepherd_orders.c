@@ -1,7 +1,7 @@
 /* Orders to a shepherd, and its answers. The MOM speaks first; a shepherd answers each order once, in any order.
  *
  * A shepherd that this MOM has started hears orders from the beginning, by its socket pair; one that a new MOM has found listens
- * when its HELLO is answered. Four kinds of order wait for that in the struct: TERMINATE, the last attempt (SUSPEND, RESUME), the
+ * when its HELLO is answered. Four kinds of order wait for that in the struct: TERMINATE, the last attempt (SUSPEND, RESUME, WITHDRAW), the
  * last NOTICE, and a changed walltime, which is read from the run again. shepherds_on_hello (shepherds.c) sends them, and a NOTICE
  * is sent on each new connection until it is answered. All other orders fail at once, and `fn` hears so.
  *
@@ -317,14 +317,27 @@ void shepherds_update(struct run *r)
     shepherd_orders_ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, NULL, NULL);
 }
 
+/* A TERMINATE that the shepherd has not heard yet never leaves. */
+void shepherds_withdraw(struct run *r, shepherds_fn *fn, void *arg)
+{
+    if (r->shepherd)
+        r->shepherd->terminate = false;
+    attempt(r, SHEP_WITHDRAW, fn, arg);
+}
+
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)
 {
+    static char mark[] = EXEC_MAY_WITHDRAW;
     struct shepherd *sh = r->shepherd;
 
     if (!sh)
         return;
     sh->terminating =
         (struct shep_terminate_args){.grace_s = grace_s, .reason = reason, .text = (char *)text};
+    if (r->may_withdraw && grace_s)
+        sh->terminating.ext = (wire_ext){sizeof mark - 1, mark};
+    if (sh->attempt == SHEP_WITHDRAW)
+        sh->attempt = 0;
     sh->terminate = true;
     shepherd_say_terminate(sh);
 }

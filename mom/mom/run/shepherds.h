@@ -59,10 +59,13 @@ void shepherds_message(struct run *r, unsigned files, const char *text, shepherd
 void shepherds_continue(struct run *r, shepherds_fn *fn, void *arg); /* SIGCONT to all */
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
+/* Withdraw shepherds_terminate. It is answered when the grace of that is over: 0 the job runs on; PBSE_BADSTATE it ends; PBSE_SYSTEM the
+ * shepherd is gone, or of a version without WITHDRAW. */
+void shepherds_withdraw(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
 /* Tell it the limit of time that UPDATE has set; done again whenever it listens again. */
 void shepherds_update(struct run *r);
-/* Remembered until the shepherd listens; there is no callback, the end comes as a record. */
+/* Remembered until the shepherd listens; there is no callback, the end comes as a record. It may be withdrawn if r->may_withdraw. */
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
 
 /* Remembered until the shepherd listens; the last one counts. PBSE_NOSUP: it knows of no notices. */

@@ -33,7 +33,7 @@ struct shepherd {
     struct shepherd_orders_asked *asked; /* orders under way: they are not answered after rpc_conn_destroy */
     bool terminate;                      /* to be said when it listens */
     struct shep_terminate_args terminating;
-    unsigned attempt;               /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
+    unsigned attempt; /* SHEP_SUSPEND, SHEP_RESUME or SHEP_WITHDRAW, to be said when it listens; 0: none */
     struct shep_notice_args notice; /* to be said when it listens; text owned, NULL: none */
     shepherds_fn *notice_fn;
     void *notice_arg;
