@@ -76,3 +76,18 @@ void ledger_add(struct ledger *l, int64_t now_s, double spent)
     }
     l->entry[l->n - 1].spent += spent;
 }
+
+/* An entry that is empty says nothing. */
+void ledger_take_back(struct ledger *l, int64_t at_s, double spent)
+{
+    for (unsigned i = 0; i < l->n; i++) {
+        if (l->entry[i].minute != at_s / MINUTE_S)
+            continue;
+        l->entry[i].spent -= spent;
+        if (l->entry[i].spent < 0.05) { /* what ledger_format writes as 0 */
+            memmove(l->entry + i, l->entry + i + 1, (l->n - i - 1) * sizeof l->entry[0]);
+            l->n--;
+        }
+        return;
+    }
+}

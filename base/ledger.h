@@ -25,6 +25,8 @@ int ledger_format(const struct ledger *l, struct strbuf *out); /* -1: the buffer
 double ledger_sum(const struct ledger *l, int64_t now_s);
 /* Add to the present minute, and drop what no longer counts. */
 void ledger_add(struct ledger *l, int64_t now_s, double spent);
+/* Take out again what was added at `at_s`, which has not been spent; at most what is there. */
+void ledger_take_back(struct ledger *l, int64_t at_s, double spent);
 /* When the sum will be less than now; 0: never. */
 int64_t ledger_next_s(const struct ledger *l, int64_t now_s);
 

@@ -56,11 +56,27 @@ static void its_text_reads_back_and_bad_text_is_left_out(void **state)
     assert_int_equal(back.n, 0);
 }
 
+static void what_was_not_spent_goes_back_into_its_minute(void **state)
+{
+    struct ledger l = {0};
+
+    ledger_add(&l, AT, 10.5);
+    ledger_add(&l, AT + 600, 2);
+    ledger_take_back(&l, AT + 600, 1.5);
+    assert_true(ledger_sum(&l, AT) == 11);
+    ledger_take_back(&l, AT, 10.5);
+    assert_true(l.n == 1 && ledger_sum(&l, AT) == 0.5);
+    ledger_take_back(&l, AT, 3); /* that minute has gone */
+    ledger_take_back(&l, AT + 600, 3);
+    assert_int_equal(l.n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_spent_counts_for_an_hour),
         cmocka_unit_test(an_hour_of_spending_has_room),
+        cmocka_unit_test(what_was_not_spent_goes_back_into_its_minute),
         cmocka_unit_test(its_text_reads_back_and_bad_text_is_left_out),
     };
 

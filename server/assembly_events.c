@@ -36,6 +36,7 @@
 #include "server_events.h"
 #include "run_suspend.h"
 #include "run_terminate.h"
+#include "run_withdraw.h"
 #include "script_cache.h"
 #include "settle_parked.h"
 #include "reservations.h"
@@ -139,9 +140,11 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_READY, runs_on_ready, p->runs},
         {EVENT_RUN_RELEASED, job_end_on_released, s->job_end}, /* first: claims are given back */
         {EVENT_RUN_RELEASED, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
+        {EVENT_RUN_RELEASED, run_withdraw_on_host_over, s->run_withdraw},
         {EVENT_RUN_RELEASED, victims_on_host_over, p->victims},
         {EVENT_RUN_LOST, job_end_on_lost, s->job_end},
         {EVENT_RUN_LOST, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
+        {EVENT_RUN_LOST, run_withdraw_on_host_over, s->run_withdraw},
         {EVENT_RUN_LOST, victims_on_host_over, p->victims},
         {EVENT_RUN_KEPT, runs_on_kept, p->runs},
         {EVENT_RUN_KEPT, run_checkpoint_on_kept, p->run_checkpoint},
@@ -149,11 +152,14 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_REFUSED, job_end_on_refused, s->job_end}, /* each acts on its own orders */
         {EVENT_RUN_REFUSED, run_suspend_on_failed, p->run_suspend},
         {EVENT_RUN_REFUSED, run_checkpoint_on_failed, p->run_checkpoint},
+        {EVENT_RUN_REFUSED, run_withdraw_on_failed, s->run_withdraw},
         {EVENT_RUN_REFUSED, term_resend_on_refused, s->term_resend},
         {EVENT_RUN_FAILED, run_suspend_on_failed, p->run_suspend}, /* each acts on its own method */
         {EVENT_RUN_FAILED, run_checkpoint_on_failed, p->run_checkpoint},
+        {EVENT_RUN_FAILED, run_withdraw_on_failed, s->run_withdraw},
         {EVENT_RUN_SUSPENDED, run_suspend_on_suspended, p->run_suspend},
         {EVENT_RUN_RESUMED, run_suspend_on_resumed, p->run_suspend},
+        {EVENT_RUN_RESUMED, run_withdraw_on_resumed, s->run_withdraw},
         {EVENT_RUN_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {EVENT_RUN_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
         {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
@@ -175,6 +181,8 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_NOT_CHECKPOINTED, settle_parked_on_failed, p},
         {EVENT_RUN_NOT_CHECKPOINTED, shutdown_on_not_saved, s->shutdown}, /* it requeues the job */
         {EVENT_RUN_METHOD_FAILED, victims_on_method_failed, p->victims},  /* tries the next method */
+        {EVENT_RUN_STAYS, victims_on_withdrawn, p->victims},
+        {EVENT_RUN_ENDS, victims_on_withdrawn, p->victims},
         {EVENT_RUN_ENDED, script_cache_on_ended, s->script_cache},
         {EVENT_RUN_ENDED, preempt_record_on_ended, &s->ctx}, /* before the history, whose row tells of it */
         {EVENT_RUN_ENDED, history_on_ended, s->history},

@@ -124,7 +124,8 @@ static int create_preemption(struct server *s, struct err *e)
 
     s->preempt_notices = preempt_notices_create(&s->ctx, p->send, s->job_audit);
     p->preempt_notices = s->preempt_notices;
-    p->victims = victims_create(s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices);
+    p->victims =
+        victims_create(s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices, s->run_withdraw);
     p->preempt_jobs =
         p->victims && s->preempt_notices ? preempt_jobs_create(&s->ctx, p->victims, p->commit) : NULL;
     p->plan_earmarks = plan_earmarks_create(&(struct plan_earmark_parts){.loop = s->loop,

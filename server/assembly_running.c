@@ -23,6 +23,7 @@
 #include "run_removal.h"
 #include "run_suspend.h"
 #include "run_terminate.h"
+#include "run_withdraw.h"
 #include "schedulers.h"
 #include "services.h"
 #include "stop_method.h"
@@ -41,8 +42,9 @@ static int create_methods(struct server *s, struct err *e)
     p->run_removal = run_removal_create(&s->ctx, p->fsm, p->arrays, p->stop_methods);
     p->release_nodes = release_nodes_create(&s->ctx, p->send, p->stop_methods);
     s->run_terminate = run_terminate_create(&s->ctx, p->send);
+    s->run_withdraw = run_withdraw_create(&s->ctx, p->send);
     return p->stop_methods && p->runs && p->run_suspend && p->run_checkpoint && p->run_removal &&
-                   p->release_nodes && s->run_terminate
+                   p->release_nodes && s->run_terminate && s->run_withdraw
                ? 0
                : err_no_memory(e);
 }

@@ -81,6 +81,7 @@
 #include "limit_counts.h"
 #include "lease_monitor.h"
 #include "run_terminate.h"
+#include "run_withdraw.h"
 #include "track_request.h"
 #include "node_drain.h"
 #include "victim.h"
@@ -360,6 +361,7 @@ static void end_running(struct server *s)
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);
     job_limits_destroy(s->job_limits);
+    run_withdraw_destroy(s->run_withdraw);
     run_terminate_destroy(s->run_terminate);
     release_nodes_destroy(p->release_nodes);
     run_removal_destroy(p->run_removal);

@@ -33,6 +33,7 @@ struct server {
     struct node_watch *node_watch;
     struct node_lost *node_lost;
     struct run_terminate *run_terminate;
+    struct run_withdraw *run_withdraw;
     struct job_limits *job_limits;
     struct preempt_notices *preempt_notices;
     struct clock *clock;

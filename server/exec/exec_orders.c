@@ -60,7 +60,7 @@ static const char *order_word(const struct order *o)
         [EXEC_SUSPEND] = "SUSPEND", [EXEC_RESUME] = "RESUME",   [EXEC_CHECKPOINT] = "CHECKPOINT",
         [EXEC_NOTICE] = "NOTICE",   [EXEC_UPDATE] = "UPDATE",   [EXEC_TERMINATE] = "TERMINATE",
         [EXEC_PURGE] = "PURGE",     [EXEC_MESSAGE] = "MESSAGE", [EXEC_STOP] = "STOP",
-        [EXEC_PEEK] = "PEEK",       [EXEC_HOOKS] = "HOOKS"};
+        [EXEC_PEEK] = "PEEK",       [EXEC_HOOKS] = "HOOKS",     [EXEC_WITHDRAW] = "WITHDRAW"};
     const char *word = o->proc < sizeof words / sizeof *words ? words[o->proc] : NULL;
 
     return word ? word : "an order";

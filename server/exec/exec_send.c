@@ -319,6 +319,28 @@ void exec_send_undo(struct exec_send *x, struct job *j)
     send_attempt(x, j, EXEC_RESUME, (wire_ext){sizeof mark - 1, mark});
 }
 
+bool exec_send_can_withdraw(const struct exec_send *x, const struct job *j)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++) {
+        const struct service *s = services_find(x->services, j->run->hosts[i].service);
+
+        if (takes_orders(&j->run->hosts[i]) && !(s && s->capabilities & EXEC_CAN_WITHDRAW))
+            return false;
+    }
+    return true;
+}
+
+void exec_send_withdraw(struct exec_send *x, struct job *j)
+{
+    send_attempt(x, j, EXEC_WITHDRAW, (wire_ext){0});
+}
+
+/* The job gives way to another one, which may be deleted before it has ended. */
+static bool may_withdraw(const struct job *j)
+{
+    return j->preempt && j->preempt->method && j->run->terminations == 1;
+}
+
 static void terminate_from(struct exec_send *x, struct job *j, size_t first, int why, unsigned grace_s)
 {
     exec_terminate_args args = {.job = wire_key(j),
@@ -328,7 +350,10 @@ static void terminate_from(struct exec_send *x, struct job *j, size_t first, int
                                 .attempt = j->run->attempt,
                                 .grace_s = grace_s,
                                 .why = (exec_why)why};
+    char mark[] = EXEC_MAY_WITHDRAW;
 
+    if (first == 0 && may_withdraw(j))
+        args.ext = (wire_ext){sizeof mark - 1, mark};
     for (size_t i = first; i < j->run->n_hosts; i++)
         if (is_open(&j->run->hosts[i]))
             exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_TERMINATE,

@@ -52,6 +52,10 @@ void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->
 void exec_send_resume(struct exec_send *x, struct job *j);
 void exec_send_undo(struct exec_send *x, struct job *j); /* RESUME after a checkpoint that failed elsewhere */
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s); /* enum exec_why */
+/* Do all hosts of the run take WITHDRAW? */
+bool exec_send_can_withdraw(const struct exec_send *x, const struct job *j);
+void exec_send_withdraw(struct exec_send *x,
+                        struct job *j); /* the last terminate; attempt: j->run->attempt */
 /* To the first host: the whole job is over a limit, enum exec_reason; `text` for people. */
 void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const char *text, unsigned grace_s);
 void exec_send_end_others(struct exec_send *x,

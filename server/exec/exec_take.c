@@ -198,6 +198,7 @@ static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
         return;
     }
     h->suspended = suspended;
+    h->stays = !suspended && j->run->withdrawing;
     note_usage(t, j, h, &d->usage);
     exec_take_tell(t, j, suspended ? EVENT_RUN_SUSPENDED : EVENT_RUN_RESUMED);
 }

@@ -196,6 +196,10 @@ static void add_preempt(struct strbuf *out, const struct preempt_record *p)
         strbuf_add(out, ",\"urgent\":");
         json_text_add(out, p->urgent);
     }
+    if (p->charged) {
+        strbuf_addf(out, ",\"charged_s\":%lld,\"charged\":", (long long)p->charged_s);
+        json_text_add(out, p->charged);
+    }
     if (p->policy) {
         strbuf_add(out, ",\"policy\":");
         json_text_add(out, p->policy);
@@ -269,6 +273,7 @@ static void job_destroy(struct object *o)
         intern_unref(j->preempt->scheduler);
         intern_unref(j->preempt->urgent);
         intern_unref(j->preempt->offer);
+        intern_unref(j->preempt->charged);
         intern_unref(j->preempt->policy);
         intern_unref(j->preempt->authority);
     }
@@ -455,6 +460,8 @@ static int job_put_preempt(struct job *j, const json_t *mark, struct err *e)
     j->preempt->offer = intern_ref(offer);
     j->preempt->policy = intern_ref(policy);
     j->preempt->authority = intern_ref(authority);
+    j->preempt->charged = intern_ref(json_string_value(json_object_get(mark, "charged")));
+    j->preempt->charged_s = json_integer_value(json_object_get(mark, "charged_s"));
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
     if (preempt_notice_is_given(j->preempt) && !j->preempt->notice.method) /* older rows do not say */

@@ -120,6 +120,7 @@ static const struct run_field fields[] = {
     FIELD(paused_s, INT64, CAME_LATER),
     FIELD(deleted_by, TEXT, IF_SET),
     FIELD(staying, BOOL, IF_SET),
+    FIELD(withdrawing, BOOL, IF_SET),
     FIELD(hook_status, INT, IF_SET),
     FIELD(hook_ends, BOOL, IF_SET),
     FIELD(declared, TEXT, IF_SET),
@@ -359,6 +360,11 @@ bool job_run_is_over(const struct run *r)
         if (r->hosts[i].state != RUN_HOST_RELEASED && r->hosts[i].state != RUN_HOST_LOST)
             return false;
     return true;
+}
+
+bool job_run_is_withdrawing(const struct job *j)
+{
+    return j->run && j->run->withdrawing && !j->run->finished;
 }
 
 bool job_run_is_wanted(const struct job *j)

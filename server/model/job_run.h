@@ -47,7 +47,8 @@ struct run_host {
     bool takes_part;      /* a program has declared through PMIx that it answers notices */
     int answer;           /* enum exec_notice_answer to the present notice; 0: none */
     bool leaving;         /* the job has given it back: its end there does not count as a loss */
-    int status;           /* of its finish; of a sister only values below 0 have a meaning */
+    bool stays; /* has answered the present WITHDRAW: it runs on there; not stored: it is asked again */
+    int status; /* of its finish; of a sister only values below 0 have a meaning */
     struct job_usage usage;
 };
 
@@ -75,6 +76,7 @@ struct run {
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned notices;          /* how many the job was given in this run */
     unsigned terminations;     /* how many times it was ordered to end, each time with more force */
+    bool withdrawing;          /* the last of these orders is being withdrawn */
     bool suspending, resuming; /* an attempt is under way */
     bool leaves_vnodes;        /* while suspended: others may have its vnodes alone */
     int64_t suspended_s;       /* since when it has been suspended; 0: it is not */
@@ -119,6 +121,8 @@ struct preempt_record {
     const char *
         policy; /* interned: the line of the policy that gave the methods, "queue:workq:preempt_order=R"; or NULL */
     const char *authority; /* interned: by which level it may be done, "express_queue:express"; or NULL */
+    const char *charged;   /* interned: the queue whose budget has paid for `method`; NULL: none */
+    int64_t charged_s;     /* when */
     const char *offer;     /* interned "n3+n4": what method P takes, all else is left to it; NULL: none */
     bool noted;            /* its attributes say so already; not stored */
     bool came_late;        /* the job has ended by itself before the method reached it; not stored */
@@ -150,6 +154,8 @@ void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all ho
 const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
 const char *job_run_where(const struct run *r);                     /* exec_host of it */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
+/* Return true if an end was ordered and is being withdrawn: the job runs on, or it is too late. */
+bool job_run_is_withdrawing(const struct job *j);
 /* Return true if the run has not ended and no request has asked for its end. j->run is not NULL. */
 bool job_run_is_wanted(const struct job *j);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LISTENERS = 4 }; /* of one kind: what the table of the assembly needs */
+enum { MAX_LISTENERS = 6 }; /* of one kind: what the table of the assembly needs */
 
 struct server_events {
     struct server_events_kind {

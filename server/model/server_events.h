@@ -46,6 +46,8 @@ enum server_event_kind {
     EVENT_RUN_NOT_SUSPENDED, /* why: the attempt has failed as a whole; likewise the next two */
     EVENT_RUN_NOT_RESUMED,
     EVENT_RUN_NOT_CHECKPOINTED,
+    EVENT_RUN_STAYS,         /* its end was ordered and is withdrawn; it runs on */
+    EVENT_RUN_ENDS,          /* the end could not be withdrawn, and was ordered again */
     EVENT_RUN_METHOD_FAILED, /* id, code: a preemption by this method has failed at the job's hosts */
     EVENT_RUN_ENDED,         /* the job is about to leave: its run, if it had one, can still be read */
     EVENT_RUN_PHASE_OVER,    /* vnodes are about to be given back; nothing has changed yet */

@@ -104,7 +104,7 @@ bool drain_job(struct server_ctx *s, struct victims *v, const struct drain_ask *
     struct victim_ask want = {.record = {.methods = drain_methods(ask, j), .by = ask->by}};
     struct err e;
 
-    if (j->victim || !j->run || drain_ends_before(s, j, ask->free_by_s))
+    if ((j->victim && !job_run_is_withdrawing(j)) || !j->run || drain_ends_before(s, j, ask->free_by_s))
         return false;
     drain_set_notice(s, ask, j, &want.record);
     if (victims_begin(v, j, &want, &e) == 0)

@@ -14,6 +14,7 @@
 #include "exec_vnode.h"
 #include "earmark.h"
 #include "jobid.h"
+#include "job_run.h"
 #include "stop_method.h"
 #include "preempt_notice.h"
 #include "pbs_error.h"
@@ -76,7 +77,7 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
 
 static bool is_leaving(const struct job *j)
 {
-    return j->state == JOB_EXITING || j->intent != INTENT_NONE;
+    return j->state == JOB_EXITING || (j->intent != INTENT_NONE && !job_run_is_withdrawing(j));
 }
 
 /* A victim whose end has begun counts with all it has, whatever the policy says: it gives that back in any case. */
@@ -92,7 +93,7 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
     if (w->run_version && w->run_version != j->run_version)
         return err_set(e, PBSE_BADSTATE, "job %s is in run %u, the plan saw run %u", j->obj.name,
                        j->run_version, w->run_version);
-    if (j->gives_way_to || (!is_leaving(j) && j->victim))
+    if (j->gives_way_to || (!is_leaving(j) && j->victim && !job_run_is_withdrawing(j)))
         return err_set(e, PBSE_BADSTATE, "job %s gives way already%s%s", j->obj.name,
                        j->gives_way_to ? ", to job " : "", j->gives_way_to ? j->gives_way_to->obj.name : "");
     v->job = j;

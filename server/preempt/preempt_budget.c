@@ -85,20 +85,39 @@ static bool is_counted(const struct server_ctx *s, const struct queue *q)
     return false;
 }
 
-void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double loss)
+static void write_ledger(struct server_ctx *s, struct queue *q, const struct ledger *l)
 {
     struct strbuf text;
+
+    strbuf_init(&text, TEXT_LIMIT);
+    if (ledger_format(l, &text) == 0)
+        attr_list_set_text(&q->obj.attrs, QUEUE_ATTR_preempt_ledger, text.len ? strbuf_str(&text) : NULL,
+                           NULL);
+    strbuf_fini(&text);
+    change_touch(s->change, &q->obj.change, PART_ATTRS);
+}
+
+void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double loss)
+{
     struct ledger l;
 
     if (loss <= 0 || !is_counted(s, urgent))
         return;
     ledger_parse(attr_list_text(&urgent->obj.attrs, QUEUE_ATTR_preempt_ledger), &l);
     ledger_add(&l, server_ctx_now_s(s), loss);
-    strbuf_init(&text, TEXT_LIMIT);
-    if (ledger_format(&l, &text) == 0)
-        attr_list_set_text(&urgent->obj.attrs, QUEUE_ATTR_preempt_ledger, strbuf_str(&text), NULL);
-    strbuf_fini(&text);
-    change_touch(s->change, &urgent->obj.change, PART_ATTRS);
+    write_ledger(s, urgent, &l);
+}
+
+void preempt_budget_refund(struct server_ctx *s, const char *queue, int64_t charged_s, double loss)
+{
+    struct queue *q = queues_find(s->queues, queue);
+    struct ledger l;
+
+    if (!q || !attr_list_is_set(&q->obj.attrs, QUEUE_ATTR_preempt_ledger))
+        return;
+    ledger_parse(attr_list_text(&q->obj.attrs, QUEUE_ATTR_preempt_ledger), &l);
+    ledger_take_back(&l, charged_s, loss);
+    write_ledger(s, q, &l);
 }
 
 /* Take out the methods that would destroy more than the urgent job's queue may. */

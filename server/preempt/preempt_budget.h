@@ -21,5 +21,7 @@ int preempt_budget_methods(const struct preempt_ask *a, const struct job *j, str
 
 /* A method begins for a job of this queue. Written down where any budget is set. */
 void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double loss);
+/* What was charged at `charged_s` was not destroyed after all. Nothing where the queue is gone. */
+void preempt_budget_refund(struct server_ctx *s, const char *queue, int64_t charged_s, double loss);
 
 #endif

@@ -407,6 +407,21 @@ void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const ch
         take_back(n, j, why);
 }
 
+void preempt_notices_withdraw_end(struct preempt_notices *n, struct job *j, const char *why)
+{
+    struct strbuf b;
+
+    j->preempt->notice.method = METHOD_NONE;
+    n->counts.withdrawn += j->preempt->notice.given_ms != 0;
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "Preemption withdrawn: %s", why);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the preemption is withdrawn, it may run on: %s", why);
+    job_audit_note(n->log, j, "withdrawn: %s", why);
+    send_withdrawn(n, j, NULL, why);
+}
+
 static void came_true(struct preempt_notices *n, struct job *j)
 {
     struct strbuf b;
@@ -441,6 +456,6 @@ void preempt_notices_on_kept(void *arg, const struct server_event *ev)
         return;
     if (preempt_notice_is_given(j->preempt))
         send_answer(n, j, ev->service, "");
-    else if (!j->preempt)
+    else if (!j->preempt || job_run_is_withdrawing(j))
         send_withdrawn(n, j, ev->service, "it was withdrawn before");
 }

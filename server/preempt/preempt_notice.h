@@ -49,6 +49,9 @@ void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, cons
 void preempt_notices_close(struct preempt_notices *n, struct job *j);
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why);
 
+/* The same after the method has begun: the job got SIGTERM, and may run on. Comment and log say so whether it had a notice or not. */
+void preempt_notices_withdraw_end(struct preempt_notices *n, struct job *j, const char *why);
+
 /* The preemption is over with this result: the notice is fulfilled, or withdrawn where
  * it runs on or was suspended instead. */
 void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum preempt_result r);

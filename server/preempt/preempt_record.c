@@ -18,6 +18,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "preempt_budget.h"
 #include "preempt_policy.h"
 #include "server_ctx.h"
 
@@ -47,6 +48,7 @@ void preempt_record_drop(struct server_ctx *s, struct job *j)
     intern_unref(j->preempt->scheduler);
     intern_unref(j->preempt->urgent);
     intern_unref(j->preempt->offer);
+    intern_unref(j->preempt->charged);
     intern_unref(j->preempt->policy);
     intern_unref(j->preempt->authority);
     free(j->preempt);
@@ -60,6 +62,25 @@ void preempt_record_take_method(struct preempt_record *m)
 {
     preempt_methods_add(&m->tried, preempt_methods_first(&m->left));
     preempt_methods_drop_first(&m->left);
+}
+
+void preempt_record_charge(struct server_ctx *s, struct job *j, struct queue *urgent)
+{
+    struct preempt_record *m = j->preempt;
+
+    intern_unref(m->charged);
+    m->charged = intern_ref(urgent->obj.name);
+    m->charged_s = server_ctx_now_s(s);
+    preempt_budget_charge(s, urgent, m->lost_core_s);
+}
+
+void preempt_record_withdraw(struct server_ctx *s, struct job *j)
+{
+    const struct preempt_record *m = j->preempt;
+
+    if (m->charged)
+        preempt_budget_refund(s, m->charged, m->charged_s, m->lost_core_s);
+    preempt_record_drop(s, j);
 }
 
 /* Write the attributes that show it to users. */

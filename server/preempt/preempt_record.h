@@ -15,6 +15,7 @@
 
 struct job;
 struct preempt_line;
+struct queue;
 struct preempt_record;
 struct server_ctx;
 
@@ -32,6 +33,11 @@ struct preempt_record_ask {
 int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
                         struct err *e);
 void preempt_record_drop(struct server_ctx *s, struct job *j);
+
+/* The budget of the urgent job's queue pays for what the method under way destroys. */
+void preempt_record_charge(struct server_ctx *s, struct job *j, struct queue *urgent);
+/* Drop it: the job runs on, or another wish has ended it. What was charged is given back. */
+void preempt_record_withdraw(struct server_ctx *s, struct job *j);
 
 /* The first of those left is being tried. */
 void preempt_record_take_method(struct preempt_record *m);

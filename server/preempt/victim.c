@@ -1,8 +1,9 @@
 /* A job that gives way. See victim.h for its states.
  *
  * try_next() is the one way forward: for the next method left it may wait (the job is just starting), give notice, find the job settled
- * already, or start the method; it comes back here when the wait is over, the method has failed or its time is over. Methods that were
- * started are never taken back: one that comes to its end late still settles the victim. The same request may come several times (two
+ * already, or start the method; it comes back here when the wait is over, the method has failed or its time is over. A method that was
+ * started is taken back in one case only: R or D whose plan is undone while the job has got no more than SIGTERM (withdrawing). In all
+ * others one that comes to its end late still settles the victim. The same request may come several times (two
  * schedulers, PreemptJobs beside a plan): each waits for the one preemption.
  *
  * There are two halves. The preempt record (j->preempt, preempt_record.h) is stored: methods left, method, who asked. The victim
@@ -29,6 +30,7 @@
 #include "log.h"
 #include "loop.h"
 #include "preempt_record.h"
+#include "run_withdraw.h"
 #include "stop_method.h"
 #include "preempt_notice.h"
 #include "pbs_error.h"
@@ -48,8 +50,9 @@ struct victim {
     struct job *job; /* referenced */
     struct loop_timer *deadline;
     struct victim_waiter *waiters;
-    bool starting;  /* inside a method's start: transitions that it causes are judged after it */
-    bool too_early; /* the next method can only be tried when the job has started */
+    bool starting;    /* inside a method's start: transitions that it causes are judged after it */
+    bool withdrawing; /* no request is left, and its hosts are told that it may run on */
+    bool too_early;   /* the next method can only be tried when the job has started */
 };
 
 struct victims {
@@ -58,9 +61,11 @@ struct victims {
     struct job_fsm *fsm;
     struct stop_methods *stop_methods;
     struct preempt_notices *preempt_notices;
+    struct run_withdraw *run_withdraw;
 };
 
 static void try_next(struct victim *v);
+static void victim_forget(struct victim *v);
 
 /* --- the end ---------------------------------------------------------------------------------------- */
 
@@ -142,12 +147,12 @@ static void log_failed(const struct job *j, const struct stop_method *m, int cod
 }
 
 /* Charge what is about to be lost to the queue of the job for which the victim gives way. */
-static void charge(struct victims *all, const struct job *j, double loss)
+static void charge(struct victims *all, struct job *j)
 {
     const struct earmark_obj *h = j->gives_way_to;
 
-    if (h && h->job && h->job->queue)
-        preempt_budget_charge(all->ctx, h->job->queue, loss);
+    if (j->preempt && h && h->job && h->job->queue)
+        preempt_record_charge(all->ctx, j, h->job->queue);
 }
 
 static bool try_one(struct victim *v, const struct stop_method *m)
@@ -176,7 +181,7 @@ static bool try_one(struct victim *v, const struct stop_method *m)
     rc = m->start(m->arg, j, &e);
     v->starting = false;
     if (rc == 0)
-        charge(v->all, j, loss);
+        charge(v->all, j);
     if (rc < 0)
         log_failed(j, m, e.code);
     else if (j->preempt)
@@ -185,6 +190,15 @@ static bool try_one(struct victim *v, const struct stop_method *m)
 }
 
 /* --- notice first -------------------------------------------------------------------------------------- */
+
+/* The method under way has its time from now on. */
+static void victim_set_limit(struct victim *v)
+{
+    const struct stop_method *m = stop_methods_find(v->all->stop_methods, v->job->preempt->method);
+
+    if (m)
+        loop_timer_set(v->deadline, m->limit_s(v->job) * 1000);
+}
 
 static void wait_for_deadline(struct victim *v)
 {
@@ -350,10 +364,16 @@ void victims_on_method_failed(void *arg, const struct server_event *ev)
     const struct victims *all = arg;
     struct job *j = ev->job;
 
-    if (!j->victim || j->preempt->method != ev->id || j->victim->starting)
+    if (!j->victim || j->preempt->method != ev->id || j->victim->starting || j->victim->withdrawing)
         return;
     log_failed(j, stop_methods_find(all->stop_methods, ev->id), ev->code);
     try_next(j->victim);
+}
+
+/* A request has ended the job at last, and not the preemption that was withdrawn. */
+static bool is_wish_to_end(enum job_event ev)
+{
+    return ev == EV_DELETE || ev == EV_REQUEUE || ev == EV_FORCE_DELETE || ev == EV_FORCE_REQUEUE;
 }
 
 /* The listener. A job whose end was asked for by its owner, or that ends by itself, settles too. */
@@ -363,6 +383,10 @@ void victims_listen(void *arg, struct job *j, enum job_state from, enum job_even
 
     if (!j->victim || j->victim->starting)
         return;
+    if (j->victim->withdrawing && is_wish_to_end(ev)) {
+        victim_forget(j->victim);
+        return;
+    }
     r = verdict(j->victim);
     if (r)
         victim_settle(j->victim, r);
@@ -411,23 +435,42 @@ static struct victim *victim_create(struct victims *all, struct job *j, struct e
     return v;
 }
 
-static void victim_drop(struct victim *v)
+static void victim_drop_waiters(struct victim *v)
 {
     for (struct victim_waiter *w = v->waiters, *next; w; w = next) {
         next = w->next;
         free(w);
     }
+    v->waiters = NULL;
+}
+
+static void victim_drop(struct victim *v)
+{
+    victim_drop_waiters(v);
     v->job->victim = NULL;
     loop_timer_destroy(v->deadline);
     job_unref(v->job);
     free(v);
 }
 
+/* It is not preempted: nothing of it remains. */
+static void victim_forget(struct victim *v)
+{
+    struct victims *all = v->all;
+    struct job *j = v->job;
+
+    preempt_record_withdraw(all->ctx, j);
+    victim_drop(v);
+}
+
 int victims_begin(struct victims *all, struct job *j, const struct victim_ask *ask, struct err *e)
 {
     struct victim *v = j->victim;
 
-    if (v)
+    /* The withdrawal of another preemption is under way: the first method of this one overtakes it. */
+    if (v && v->withdrawing)
+        victim_forget(v);
+    else if (v)
         return add_waiter(v, ask, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
@@ -436,6 +479,10 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
         return -1;
     }
     jobs_touch(all->ctx->jobs, j, PART_HOT);
+    if (job_run_is_withdrawing(j)) {
+        try_next(v);
+        return 0;
+    }
     if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
         (j->intent != INTENT_NONE && !ask->record.methods.n))
         return 0; /* it is on its way out: its end settles this */
@@ -443,15 +490,45 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
     return 0;
 }
 
+/* SIGTERM has been sent, or will be. What the job makes of it tells its hosts; the limit of the method means nothing then. */
+static bool victim_call_back(struct victim *v, const char *why)
+{
+    if (!run_withdraw_begin(v->all->run_withdraw, v->job))
+        return false;
+    victim_drop_waiters(v);
+    v->withdrawing = true;
+    loop_timer_cancel(v->deadline);
+    preempt_notices_withdraw_end(v->all->preempt_notices, v->job, why);
+    return true;
+}
+
+void victims_on_withdrawn(void *arg, const struct server_event *ev)
+{
+    struct victim *v = ev->job->victim;
+
+    if (!v || !v->withdrawing)
+        return;
+    if (ev->kind == EVENT_RUN_STAYS) {
+        victim_forget(v);
+        return;
+    }
+    v->withdrawing = false;
+    victim_set_limit(v);
+}
+
 bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char *why)
 {
     struct victim *v = j->victim;
 
-    if (!v || j->preempt->method || is_ending(j))
+    if (!v || v->withdrawing)
         return false;
     for (const struct victim_waiter *w = v->waiters; w; w = w->next)
         if (w->done && w->arg != arg) /* another request waits for it too */
             return false;
+    if (j->preempt->method)
+        return victim_call_back(v, why);
+    if (is_ending(j))
+        return false;
     preempt_notices_withdraw(all->preempt_notices, j, why);
     victim_drop(v);
     preempt_record_drop(all->ctx, j);
@@ -474,24 +551,28 @@ void victims_carry_on(struct victims *all, struct job *j)
     if (!v)
         return;
     m = stop_methods_find(all->stop_methods, j->preempt->method);
+    v->withdrawing = job_run_is_withdrawing(j);
     if (verdict(v))
         victim_settle(v, verdict(v));
+    else if (v->withdrawing)
+        ; /* its hosts answer after HELLO */
     else if (preempt_notice_is_given(j->preempt))
         wait_for_deadline(v);
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
-        loop_timer_set(v->deadline, m->limit_s(j) * 1000);
+        victim_set_limit(v);
     else if (!is_ending(j))
         try_next(v);
 }
 
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                               struct stop_methods *m, struct preempt_notices *n)
+                               struct stop_methods *m, struct preempt_notices *n, struct run_withdraw *w)
 {
     struct victims *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct victims){.loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n};
+    *v = (struct victims){
+        .loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n, .run_withdraw = w};
     return v;
 }
 

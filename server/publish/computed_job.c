@@ -166,7 +166,9 @@ static bool computed_job_paused(struct derived_attribs *c, const struct object *
 
 static bool computed_job_gives_way(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    return computed_job_of(o)->preempt && computed_number(1, out);
+    const struct job *j = computed_job_of(o);
+
+    return j->preempt && !job_run_is_withdrawing(j) && computed_number(1, out);
 }
 
 static bool computed_job_preempt_deadline(struct derived_attribs *c, const struct object *o,

@@ -241,6 +241,8 @@ void runs_renew(struct runs *r, struct job *j)
         exec_send_update(r->send, j); /* it may not have been sent to any host */
     if (run->finished)
         exec_send_end_others(r->send, j);
+    else if (run->withdrawing)
+        exec_send_withdraw(r->send, j);
     else if (run->terminations)
         exec_send_terminate(r->send, j, run_terminate_why(j),
                             run->terminations > 1 ? 0 : run_terminate_grace_s(j));

@@ -52,8 +52,8 @@ void run_comment_set(const struct server_ctx *s, struct job *j, const char *what
 
 void run_comment_forget(struct job *j)
 {
-    static const char *const begins[] = {"Job run at ", "Job was sent for execution at ",
-                                         "Job manually qrun"};
+    static const char *const begins[] = {"Job run at ", "Job was sent for execution at ", "Job manually qrun",
+                                         "Notice withdrawn: ", "Preemption withdrawn: "};
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
     for (size_t i = 0; text && i < sizeof begins / sizeof begins[0]; i++)

@@ -214,8 +214,9 @@ void run_suspend_on_resumed(void *arg, const struct server_event *ev)
 
 void run_suspend_on_failed(void *arg, const struct server_event *ev)
 {
-    bool mine = ev->kind == EVENT_RUN_FAILED ? strcmp(ev->method, "checkpoint") != 0
-                                             : ev->proc == EXEC_SUSPEND || ev->proc == EXEC_RESUME;
+    bool mine = ev->kind == EVENT_RUN_FAILED
+                    ? strcmp(ev->method, "suspend") == 0 || strcmp(ev->method, "resume") == 0
+                    : ev->proc == EXEC_SUSPEND || ev->proc == EXEC_RESUME;
 
     if (mine)
         run_suspend_failed(arg, ev->job, ev->code, ev->text);

@@ -4,6 +4,8 @@
  * (run_checkpoint.c). A host that refuses is asked again (term_resend.c). A job over a limit is ended by job_limits.c with
  * an order of its own, which is not counted here.
  *
+ * An order for a preemption may be withdrawn (run_withdraw.c); what ends the job after that is the first order again.
+ *
  * The count of orders is stored with the run: a host that comes back, or a restarted server, gives the
  * order again as hard as it was given last (runs_renew). */
 #include "run_terminate.h"
@@ -56,7 +58,10 @@ void act_terminate(void *arg, struct job *j)
     struct run_terminate *t = arg;
 
     if (!j->run || j->run->finished)
-        return; /* it is ending already; its hosts clean up */
+        return;              /* it is ending already; its hosts clean up */
+    if (j->run->withdrawing) /* the order of before has gone; this one is as gentle as a first one */
+        j->run->terminations = 0;
+    j->run->withdrawing = false;
     j->run->attempt++;
     j->run->terminations++;
     jobs_touch(t->ctx->jobs, j, PART_HOT);

@@ -81,7 +81,8 @@ void mom_hello(struct talk *t, struct caller *c)
                          .store = m->store,
                          .epoch = chance_one_in(x, 40) ? m->epoch + 5 : m->epoch,
                          .capabilities = EXEC_CAN_VIRTUAL | EXEC_CAN_FREEZE | EXEC_CAN_CHECKPOINT |
-                                         EXEC_CAN_RELEASE | EXEC_CAN_NOTICE | EXEC_CAN_PEEK,
+                                         EXEC_CAN_RELEASE | EXEC_CAN_NOTICE | EXEC_CAN_PEEK |
+                                         EXEC_CAN_WITHDRAW,
                          .nodes = {1, &node},
                          .pbs_version = word("talk")};
 
@@ -418,6 +419,7 @@ static void take_order(struct mom *m, const struct rpc_call_hdr *h)
 {
     static const int outcomes[] = {[EXEC_SUSPEND] = EXEC_EVENT_SUSPENDED,
                                    [EXEC_RESUME] = EXEC_EVENT_RESUMED,
+                                   [EXEC_WITHDRAW] = EXEC_EVENT_RESUMED,
                                    [EXEC_CHECKPOINT] = EXEC_EVENT_CHECKPOINTED,
                                    [EXEC_NOTICE] = EXEC_EVENT_NOTICE_REPLY};
     struct mom_run *r = h->id.proc == EXEC_STOP ? NULL : run_of(m, h->args, h->n_args);

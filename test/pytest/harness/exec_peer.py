@@ -16,13 +16,13 @@ LIMIT_S = 120.0
 EXEC, VERSION = 0x20000051, 1
 HELLO, EVENTS, NODE_STATE, USAGE, BYE, GET_SCRIPT = range(1, 7)
 START, LAUNCH, SIGNAL, SUSPEND, RESUME, CHECKPOINT, NOTICE, UPDATE, TERMINATE, PURGE = range(20, 30)
-HOOKS = 33
+HOOKS, WITHDRAW = 33, 34
 ACCEPTED, REFUSED, WAIT = range(3)
 KEEP, KILL, FORGET = range(3)
 ACKED, UNKNOWN_RUN = range(2)
 PREPARING, RUNNING, SUSPENDED, ENDING, RELEASED = range(1, 6)
 MOM, SIM = 1, 2
-CAN_FREEZE, CAN_CHECKPOINT, CAN_RELEASE, CAN_HOOKS = 1, 2, 8, 4096
+CAN_FREEZE, CAN_CHECKPOINT, CAN_RELEASE, CAN_HOOKS, CAN_WITHDRAW = 1, 2, 8, 4096, 16384
 READY, STARTED, FINISH, RELEASE, EXCEPTION, WAS_SUSPENDED, WAS_RESUMED, CHECKPOINTED, FAILED = range(1, 10)
 
 
@@ -111,7 +111,7 @@ class Order:
             self.my_host, self.launch = r.u32(), r.u32()
         else:
             self.epoch, self.store = r.u64(), r.text()
-            self.attempt = r.u32() if proc in (SUSPEND, RESUME, CHECKPOINT, TERMINATE) else None
+            self.attempt = r.u32() if proc in (SUSPEND, RESUME, CHECKPOINT, TERMINATE, WITHDRAW) else None
 
     @staticmethod
     def _host(r):

@@ -8,9 +8,10 @@ from concurrent import futures
 
 import pytest
 
-from harness import rpc_caller
+from harness import api, rpc_caller
 from harness.exec_peer import (ACCEPTED, ACKED, FORGET, KEEP, KILL, LAUNCH, PURGE, REFUSED, RELEASED, RESUME, RUNNING,
-                            START, SUSPEND, TERMINATE, UNKNOWN_RUN, WAS_RESUMED, WAS_SUSPENDED, Peer, text, u32)
+                            START, SUSPEND, TERMINATE, UNKNOWN_RUN, WAS_RESUMED, WAS_SUSPENDED, WITHDRAW, CAN_WITHDRAW, Peer, text,
+                            u32)
 from harness.faults import stays
 from harness.hosts import accounting
 from harness.wait import until
@@ -280,6 +281,99 @@ def test_a_suspension_that_failed_and_succeeds_late_does_not_disturb_the_next_le
     assert cx.state(job) == "R"
     peer.end(again)
     was_run(cx, job, 2)
+
+
+# --- an end that is withdrawn
+
+
+@contextlib.contextmanager
+def requeued_for_another(cx, n=1, capabilities=CAN_WITHDRAW):
+    """Services, a job that all of them were told to end for an urgent one, its run, the urgent job, and the attempt."""
+    cx.set_sched("preempt_order", "R")
+    c = cx.connect()
+    c.register("default")
+    with peers(cx, n) as hosts:
+        for p in hosts:
+            assert p.hello(capabilities=capabilities).verdict == ACCEPTED
+        job = job_on(cx, n)
+        for p in hosts:
+            run = p.order(START).run
+            p.say(p.ready(run))
+        hosts[0].say(hosts[0].started(run))
+        cx.wait(job)
+        urgent = cx.submit(select=f"{n}:ncpus=4", l_place="scatter")
+        c.preempt_run(urgent, "+".join(f"({p.node}:ncpus=4)" for p in hosts), [job])
+        first = {p.order(TERMINATE, run).attempt for p in hosts}
+        yield hosts, job, run, urgent, first.pop()
+    c.close()
+
+
+@alone
+def test_a_job_runs_on_when_its_host_has_taken_the_end_back(cx):
+    with requeued_for_another(cx) as ((peer,), job, run, urgent, ended):
+        cx.api.delete(urgent)
+        now = peer.order(WITHDRAW, run).attempt
+        assert now > ended
+        peer.say(peer.outcome(run, 3, WAS_RESUMED, ended))
+        with pytest.raises(api.PbsError) as e:
+            cx.api.signal(job, "suspend")
+        assert e.value.code == 15016
+        peer.say(peer.outcome(run, 4, WAS_RESUMED, now))
+        with asking(cx, "signal", job, "suspend"):
+            peer.say(peer.outcome(run, 5, WAS_SUSPENDED, peer.order(SUSPEND, run).attempt))
+        assert cx.state(job) == "S"
+
+
+@alone
+def test_an_older_host_is_not_asked_to_take_an_end_back(cx):
+    with requeued_for_another(cx, capabilities=0) as ((peer,), job, run, urgent, _):
+        cx.api.delete(urgent)
+        peer.end(run, 3, status=STATUS_TERMINATED, reason=1)
+        cx.wait(job, "Q")
+        assert WITHDRAW not in [o.proc for o in peer.orders]
+
+
+@alone
+def test_all_hosts_are_told_to_end_again_when_one_refuses_to_take_it_back(cx):
+    with requeued_for_another(cx, 2) as ((first, second), job, run, urgent, ended):
+        second.refuse[WITHDRAW] = 15018
+        cx.api.delete(urgent)
+        now = first.order(WITHDRAW, run).attempt
+        second.order(WITHDRAW, run)
+        again = {p.order(TERMINATE, run).attempt for p in (first, second)}
+        assert len(again) == 1 and again.pop() > now > ended
+        first.say(first.outcome(run, 3, WAS_RESUMED, now))
+        second.say(second.finish(run, 2, status=STATUS_TERMINATED, reason=1), second.release(run, 3))
+        first.end(run, 4, status=STATUS_TERMINATED, reason=1)
+        cx.wait(job, "Q")
+
+
+@alone
+def test_a_job_that_one_host_has_released_cannot_run_on(cx):
+    with requeued_for_another(cx, 2) as ((first, second), job, run, urgent, _):
+        cx.api.delete(urgent)
+        now = first.order(WITHDRAW, run).attempt
+        first.say(first.outcome(run, 3, WAS_RESUMED, now))
+        second.say(second.finish(run, 2, status=STATUS_TERMINATED, reason=1), second.release(run, 3))
+        assert first.order(TERMINATE, run).attempt > now
+        first.end(run, 4, status=STATUS_TERMINATED, reason=1)
+        assert cx.wait(job, "Q")["preempt_count"] == "1"
+
+
+@alone
+def test_a_host_that_says_hello_in_between_is_told_again(cx):
+    with requeued_for_another(cx) as ((peer,), job, run, urgent, _):
+        cx.api.delete(urgent)
+        now = peer.order(WITHDRAW, run).attempt
+        peer.orders.clear()
+        assert peer.hello(runs=[(run, RUNNING, 2)], generation=2, capabilities=CAN_WITHDRAW).runs[run][0] == KEEP
+        assert peer.order(WITHDRAW, run).attempt == now
+        peer.say(peer.outcome(run, 3, WAS_RESUMED, now), peer.outcome(run, 4, WAS_RESUMED, now))
+        assert TERMINATE not in [o.proc for o in peer.orders]
+        cx.api.delete_list([job])
+        assert peer.order(TERMINATE, run).attempt > now
+        peer.end(run, 5, status=STATUS_TERMINATED, reason=1)
+        cx.wait_gone(job)
 
 
 # --- several hosts
