@@ -160,7 +160,21 @@ static int type_list_parse(const struct value_type *t, const char *text, struct 
     return value_of_buffer(&b, out, e);
 }
 
-/* An acl: a word with blanks inside would never match a user or host; a bare + or - means all. */
+static int type_list_check_once(const char *text, struct err *e)
+{
+    struct list_index words;
+    int rc = 0;
+
+    if (list_index_make(&words, text) < 0)
+        return type_list_no_memory(e);
+    for (size_t i = 1; rc == 0 && i < words.n; i++)
+        if (type_list_raw_compare(&words.v[i - 1], &words.v[i]) == 0)
+            rc = errors_set(e, PBSE_DUPLIST, "%.*s", (int)words.v[i].n, words.v[i].w);
+    free(words.v);
+    return rc;
+}
+
+/* An acl: a word with blanks inside would never match a user or host; a bare + or - means all. A name that is there twice is an error of PBS (15055). */
 static int type_list_acl_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
 {
     const char *p = text, *w;
@@ -170,6 +184,8 @@ static int type_list_acl_parse(const struct value_type *t, const char *text, str
         if (memchr(w, ' ', n) || memchr(w, '\t', n))
             return value_bad(t, text, e);
     }
+    if (type_list_check_once(text, e) < 0)
+        return -1;
     return type_list_parse(t, text, out, e);
 }
 
