@@ -200,12 +200,13 @@ int check_queue(void *arg, const struct object *o, const struct attr_list *now, 
 {
     const char *type = attr_list_text(now, QUEUE_ATTR_queue_type);
     const char *partition = attr_list_text(now, QUEUE_ATTR_partition);
+    const char *was = attr_list_text(&o->attrs, QUEUE_ATTR_partition); /* that of a reservation has it */
 
     if (check_open(o, now, type, e) < 0 || check_type(arg, o, type, e) < 0)
         return -1;
     if (type && check_kind(o, now, strcmp(type, "Route") == 0, e) < 0)
         return -1;
-    if (partition && strcmp(partition, default_partition) == 0)
+    if (partition && strcmp(partition, default_partition) == 0 && (!was || strcmp(was, partition) != 0))
         return err_set(e, PBSE_DEFAULT_PARTITION, "Default partition name is not allowed: %s", partition);
     if (check_nodes_of_queue(site_of(arg), o->name, partition, e) < 0)
         return -1;

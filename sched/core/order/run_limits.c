@@ -206,6 +206,11 @@ void run_limits_all(const struct cluster *cl, const struct job *j, struct reason
         reason_set(&why->a[why->n], REASON_QUEUE_NOT_STARTED, NULL, NULL);
         reasons_keep(why);
     }
+    if (q->started && j->resv && !j->within && !reasons_full(why)) { /* a person has started the queue */
+        reason_set(&why->a[why->n], REASON_RESV_STATE, NULL, NULL);
+        why->a[why->n].never = true;
+        reasons_keep(why);
+    }
     if (!j->urged)
         run_limits_check_limits(cl, j, why);
     covers(cl, q, j, REASON_LACK_QUEUE, why);

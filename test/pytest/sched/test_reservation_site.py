@@ -52,6 +52,20 @@ def test_prime_time_and_run_limits_do_not_count_for_it_but_limits_do_for_its_job
     assert cx.state(second) == "Q"
 
 
+def test_its_jobs_do_not_run_before_it_where_a_person_starts_its_queue(desk, cx):
+    resv = desk.new()
+    job = desk.job(queue=queue(resv))
+    desk.comment(job, "Not Running: Queue not started.")
+    cx.command("qstart", queue(resv))
+    desk.comment(job, "Can Never Run: Reservation is in an invalid state")
+    desk.log("sched", f"{job};Reservation is in an invalid state")
+    cx.command("qdisable", queue(resv))
+    cx.command("qenable", queue(resv))
+    assert cx.state(job) == "Q"
+    desk.begin(resv)
+    cx.wait(job)
+
+
 def test_a_partition_has_its_own_reservations(desk, cx):
     """The vnode is of a partition whose scheduler confirms; jobs of that partition's reservation run there."""
     cx.qmgr("set node s1 partition=p2")
