@@ -45,6 +45,7 @@ struct call { /* one order or preemption under way */
     struct act *act;
     char *job;
     struct turn *turn; /* NULL: it belongs to none */
+    bool found;        /* a reservation's vnodes were */
     struct call *next, **prev;
 };
 
@@ -391,7 +392,7 @@ static void act_confirmed(void *arg, int c, int ticket)
     char text[ANSWER_MAX];
     int code = take_answer(c, ticket, text);
 
-    cycle_resv_answered(a->cycle, x->job, code, text, &d);
+    cycle_resv_answered(a->cycle, x->job, x->found, code, text, &d);
     order_is_over(x, &d);
 }
 
@@ -426,8 +427,10 @@ static size_t send_confirmation(struct act *a, const struct decision *x)
                  x->why ? ":reason=" : "", x->why ? x->why : "", *partition ? partition : "pbs-default");
     int ticket = pbs_confirmresv_send(c, x->job, x->kind == DECIDE_DENY ? "" : x->text,
                                       x->kind == DECIDE_DENY ? 0 : (unsigned long)x->at_s, extend);
+    struct call *call = call_open(a, x->job);
+    call->found = x->kind == DECIDE_CONFIRM;
     a->n_orders++;
-    return sched_link_await(a->link, ticket, act_confirmed, call_open(a, x->job)) == 0;
+    return sched_link_await(a->link, ticket, act_confirmed, call) == 0;
 }
 
 /* --- what jobs are told ---------------------------------------------------------------------------------- */

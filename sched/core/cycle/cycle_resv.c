@@ -255,13 +255,14 @@ void cycle_resv_confirm(struct cycle *c)
     free(list);
 }
 
-void cycle_resv_answered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+void cycle_resv_answered(struct cycle *c, const char *id, bool found, int code, const char *text,
+                         struct decisions *d)
 {
     struct resv *r = cluster_resv(c->cl, id);
 
     if (code != 0)
         decisions_log(d, LOGE_SCHED, id, "PBS Failed to confirm resv: %s (%d)", text, code);
-    else if (r && r->n_times > 0 && r->is_asked)
+    else if (found)
         decisions_log(d, LOGE_SCHED, id, "Reservation Confirmed");
     if (!r || !r->is_asked)
         return;

@@ -14,10 +14,11 @@ void cycle_resv_confirm(struct cycle *c);
 bool cycle_resv_is_due(const struct cycle *c, int64_t now_s); /* is there one? */
 int64_t cycle_resv_wakes_s(const struct cycle *c); /* when there will be one; 0: that is not known */
 
-/* The server has taken what was decided about a reservation (code 0: confirmed, or that this cannot be), or
+/* The server has taken what was decided about a reservation (code 0; `found`: vnodes, DECIDE_CONFIRM; else that there are none), or
  * refused it: then it is tried again after AGAIN_S, or, where its jobs are in the way
  * (PBSE_RESV_NOT_EMPTY), at its own retry time, which the appended DECIDE_DENY asks the server for. */
-void cycle_resv_answered(struct cycle *c, const char *resv, int code, const char *text, struct decisions *d);
+void cycle_resv_answered(struct cycle *c, const char *resv, bool found, int code, const char *text,
+                         struct decisions *d);
 
 /* Between cycles: would it be confirmed now? `out` as of confirm_try, the caller's until confirm_fini.
  * Nothing is decided. */

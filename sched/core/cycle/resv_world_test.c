@@ -265,7 +265,7 @@ static void answer(struct world *w, const struct decision *x)
     struct decisions none = {0};
 
     line(w, "confirmed %s\n", x->job);
-    cycle_resv_answered(w->c, x->job, 0, "", &none);
+    cycle_resv_answered(w->c, x->job, x->kind == DECIDE_CONFIRM, 0, "", &none);
     decisions_fini(&none);
     if (x->kind == DECIDE_CONFIRM) {
         snprintf(r->exec, sizeof r->exec, "%s", x->text);

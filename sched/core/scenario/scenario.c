@@ -221,7 +221,11 @@ static int scenario_line_resv_explain(struct play *p, struct err *e)
 
 static int scenario_line_confirmed(struct play *p, struct err *e)
 {
-    cycle_resv_answered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
+    bool found = true;
+
+    for (size_t i = 0; i < p->d.n; i++)
+        found = found && (p->d.a[i].kind != DECIDE_DENY || strcmp(p->d.a[i].job, p->w.w[1]) != 0);
+    cycle_resv_answered(p->c, p->w.w[1], found, p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
 
