@@ -40,6 +40,8 @@ enum resv_action {
     RESV_ACT_REFUSED,    /* tell, and remove */
     RESV_ACT_STARTED,    /* start the queue, take the room */
     RESV_ACT_CLOSE,      /* close the queue, delete all jobs */
+    RESV_ACT_END_CLOSE,  /* say that its time is over; RESV_ACT_CLOSE */
+    RESV_ACT_END_REMOVE, /* say that its time is over; RESV_ACT_REMOVE */
     RESV_ACT_OCCURRENCE, /* stop the queue, delete running jobs */
     RESV_ACT_NEXT,       /* give the room back, become the next occurrence */
     RESV_ACT_REMOVE,     /* queue and reservation go */

@@ -128,7 +128,7 @@ static void record_begun(struct reservations *all, const struct resv *r)
 }
 
 /* k: by its owner; K: by another one, or by the server. */
-static void record_removed(struct reservations *all, const struct resv *r)
+static void record_removed(struct reservations *all, const struct resv *r, bool mailed)
 {
     const char *owner = attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Owner);
     char server[PBS_MAXSERVERNAME + 16], text[PBS_MAXSERVERNAME + 600];
@@ -137,6 +137,8 @@ static void record_removed(struct reservations *all, const struct resv *r)
     snprintf(server, sizeof server, "pbs_server@%s", all->p.ctx->name);
     snprintf(text, sizeof text, "requestor=%s", who);
     reservations_record(all, r, owner && strcmp(owner, who) == 0 ? 'k' : 'K', text);
+    if (!mailed)
+        return;
     snprintf(text, sizeof text, "Reservation removed\nRequesting party: %s", who);
     resv_life_mail(all, r, 'a', text);
 }
@@ -221,13 +223,12 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     reservations_look_later(all);
 }
 
-static void resv_life_remove(void *arg, struct resv *r)
+static void resv_life_take_away(struct reservations *all, struct resv *r, bool mailed)
 {
-    struct reservations *all = arg;
     const enum resv_states was = resv_state(r);
 
     if (was != RESV_BEING_DELETED) /* it was told when that began */
-        record_removed(all, r);
+        record_removed(all, r, mailed);
     if (was != RESV_BEING_DELETED && was != RESV_DELETING_JOBS && was != RESV_UNCONFIRMED)
         resv_life_tell(all, r, EVENT_RESV_OVER);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reservation deleted");
@@ -246,10 +247,16 @@ static void resv_life_remove(void *arg, struct resv *r)
     reservations_look_later(all); /* others may have its vnodes again */
 }
 
+static void resv_life_remove(void *arg, struct resv *r)
+{
+    resv_life_take_away(arg, r, true);
+}
+
+/* It is not mailed: pbs_rsub -I says it to who waits. */
 static void resv_life_refused(void *arg, struct resv *r)
 {
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation denied");
-    resv_life_remove(arg, r);
+    resv_life_take_away(arg, r, false);
 }
 
 /* --- begin and end -------------------------------------------------------------------------------------------- */
@@ -335,7 +342,7 @@ static void resv_life_close(void *arg, struct resv *r)
     struct reservations *all = arg;
 
     if (r->queue && queue_is_enabled(r->queue))
-        record_removed(all, r);
+        record_removed(all, r, true);
     resv_life_tell(all, r, EVENT_RESV_OVER);
     substate(r, RESV_DELETING_JOBS);
     resv_queue_open(all, r, false, false);
@@ -344,6 +351,27 @@ static void resv_life_close(void *arg, struct resv *r)
     if (r->queue)
         end_arriving(all, r);
     reservations_look_later(all);
+}
+
+/* At each end that the clock brings; not where a restart finds the end under way. */
+static void resv_life_period_ended(struct reservations *all, const struct resv *r)
+{
+    if (all->entering)
+        return;
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation period ended");
+    resv_life_mail(all, r, 'e', "Reservation period ended");
+}
+
+static void resv_life_end_close(void *arg, struct resv *r)
+{
+    resv_life_period_ended(arg, r);
+    resv_life_close(arg, r);
+}
+
+static void resv_life_end_remove(void *arg, struct resv *r)
+{
+    resv_life_period_ended(arg, r);
+    resv_life_remove(arg, r);
 }
 
 static void resv_life_occurrence(void *arg, struct resv *r)
@@ -355,7 +383,7 @@ static void resv_life_occurrence(void *arg, struct resv *r)
               (long long)resv_number(r, RESV_ATTR_reserve_count));
     resv_life_tell(all, r, EVENT_RESV_OVER);
     resv_queue_open(all, r, true, false);
-    resv_life_mail(all, r, 'e', "Reservation period ended");
+    resv_life_period_ended(all, r);
     end_jobs(all, r, false, "Deleting running job at end of reservation occurrence");
     reservations_look_later(all);
 }
@@ -465,6 +493,7 @@ void resv_life_bind(struct reservations *all)
     } rows[] = {
         {RESV_ACT_CONFIRMED, resv_life_confirmed},   {RESV_ACT_REFUSED, resv_life_refused},
         {RESV_ACT_STARTED, resv_life_started},       {RESV_ACT_CLOSE, resv_life_close},
+        {RESV_ACT_END_CLOSE, resv_life_end_close},   {RESV_ACT_END_REMOVE, resv_life_end_remove},
         {RESV_ACT_OCCURRENCE, resv_life_occurrence}, {RESV_ACT_NEXT, resv_life_next},
         {RESV_ACT_REMOVE, resv_life_remove},         {RESV_ACT_ALTERED, resv_life_altered},
         {RESV_ACT_REVERT, resv_life_revert},         {RESV_ACT_FORCED, resv_life_forced},

@@ -37,11 +37,11 @@ static const struct row {
     {"CO", MORE | JOBS, "- - started>RN next>CO close>BD - altered>AL degraded>DG degraded>CO whole>CO"},
     {"CO", DEGRADED | MORE,
      "confirmed>CO retry>CO started>RN next>CO remove>gone - altered>AL degraded>DG degraded>CO whole>CO"},
-    {"RN", TAKEN, "- - - remove>gone remove>gone - altered>AL degraded>RN degraded>RN whole>RN"},
-    {"RN", TAKEN | JOBS, "- - - close>BD close>BD - altered>AL degraded>RN degraded>RN whole>RN"},
+    {"RN", TAKEN, "- - - end-remove>gone remove>gone - altered>AL degraded>RN degraded>RN whole>RN"},
+    {"RN", TAKEN | JOBS, "- - - end-close>BD close>BD - altered>AL degraded>RN degraded>RN whole>RN"},
     {"RN", TAKEN | MORE, "- - - occurrence>DJ remove>gone - altered>AL degraded>RN degraded>RN whole>RN"},
     {"RN", TAKEN | DEGRADED,
-     "confirmed>RN retry>RN - remove>gone remove>gone - altered>AL degraded>RN degraded>RN whole>RN"},
+     "confirmed>RN retry>RN - end-remove>gone remove>gone - altered>AL degraded>RN degraded>RN whole>RN"},
     {"DG", DEGRADED,
      "confirmed>CO retry>DG started>RN remove>gone remove>gone - altered>AL none>DG none>CO whole>CO"},
     {"DG", DEGRADED | JOBS,
@@ -67,11 +67,14 @@ static const struct row {
 };
 
 static const char *const actions[RESV_ACT_COUNT] = {
-    [RESV_ACT_NONE] = "none",       [RESV_ACT_CONFIRMED] = "confirmed", [RESV_ACT_REFUSED] = "refused",
-    [RESV_ACT_STARTED] = "started", [RESV_ACT_CLOSE] = "close",         [RESV_ACT_OCCURRENCE] = "occurrence",
-    [RESV_ACT_NEXT] = "next",       [RESV_ACT_REMOVE] = "remove",       [RESV_ACT_ALTERED] = "altered",
-    [RESV_ACT_REVERT] = "revert",   [RESV_ACT_FORCED] = "forced",       [RESV_ACT_DEGRADED] = "degraded",
-    [RESV_ACT_WHOLE] = "whole",     [RESV_ACT_RETRY] = "retry",
+    [RESV_ACT_NONE] = "none",           [RESV_ACT_CONFIRMED] = "confirmed",
+    [RESV_ACT_REFUSED] = "refused",     [RESV_ACT_STARTED] = "started",
+    [RESV_ACT_CLOSE] = "close",         [RESV_ACT_OCCURRENCE] = "occurrence",
+    [RESV_ACT_END_CLOSE] = "end-close", [RESV_ACT_END_REMOVE] = "end-remove",
+    [RESV_ACT_NEXT] = "next",           [RESV_ACT_REMOVE] = "remove",
+    [RESV_ACT_ALTERED] = "altered",     [RESV_ACT_REVERT] = "revert",
+    [RESV_ACT_FORCED] = "forced",       [RESV_ACT_DEGRADED] = "degraded",
+    [RESV_ACT_WHOLE] = "whole",         [RESV_ACT_RETRY] = "retry",
 };
 
 static const char *const letters[] = {

@@ -7,6 +7,8 @@ import time
 import pytest
 
 from harness import api, faults, users
+from harness.desk import Desk, queue
+from harness.sim import Simulator
 from harness.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -204,3 +206,44 @@ def test_of_an_array_one_begin_and_one_end_are_mailed_and_of_its_subjobs_with_j(
         until(lambda: sum(f"JOB {number}[" in m for m in mails(box)) == 2 + 2 * subjobs, lambda: str(mails(box)))
         about = [m for m in mails(box) if f"JOB {job}" in m]
         assert sorted("Begun execution" in m for m in about) == [False, True] and len(about) == 2
+
+
+@pytest.mark.complex(nodes=0, clock=True)
+def test_a_reservation_is_mailed_from_its_confirmation_to_its_end(cx):
+    """Each end of a period is mailed and logged, that of the last occurrence too; who deletes one is named; a denial is not mailed."""
+    box = catch_mail(cx)
+
+    def told(resv, text, times=1):
+        head = f"Subject: PBS RESERVATION {resv}\n\nPBS Reservation Id: {resv}\nReservation Name:   lunch\n"
+        until(lambda: sum(m.endswith(head + text + "\n") for m in mails(box)) == times, lambda: f"{times} of {text!r} of {resv}: {mails(box)}")
+
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        d = Desk(cx, sim)
+        server = f"pbs_server@{d.server}"
+        twice = d.standing("-N", "lunch", "-m", "abce", rule="FREQ=HOURLY;COUNT=2", lasts=60)
+        told(twice, "Reservation transitioned from state UNCONFIRMED to CONFIRMED")
+        for times in (1, 2):
+            d.begin(twice)
+            told(twice, "Reservation period starting", times)
+            cx.wait(d.job(queue=queue(twice)))
+            d.end(twice)
+            told(twice, "Reservation period ended", times)
+            cx.wait_log("server", f"Resv;{twice};Reservation period ended", times=times)
+            d.wait(twice, "CO" if times == 1 else None)
+        told(twice, f"Reservation removed\nRequesting party: {server}")
+        once = d.new("-N", "lunch", "-m", "abe", wait="RN")
+        d.end(once)
+        told(once, "Reservation period ended")
+        told(once, f"Reservation removed\nRequesting party: {server}")
+        deleted = d.new("-N", "lunch", "-m", "ae", wait="RN")
+        cx.api.delete_resv(deleted)
+        told(deleted, f"Reservation removed\nRequesting party: {users.me()}@{d.server}")
+        none = d.new("-N", "lunch", "-m", "n", wait="RN")
+        d.end(none)
+        d.wait(none, None)
+        denied = d.rsub("-N", "lunch", "-m", "abce", "-R", d.at(900), "-D", "60", "-l", "ncpus=5", "-I", "50").stdout.split()[0]
+        last = d.new("-N", "lunch", "-m", "c")
+        told(last, "Reservation transitioned from state UNCONFIRMED to CONFIRMED")
+    assert not [m for m in mails(box) for r in (none, denied) if r in m]
+    assert f"{denied};PBS Failed to confirm resv: " in cx.log("sched") and f"{denied};Reservation Confirmed" not in cx.log("sched")
+    assert len([m for m in mails(box) if deleted in m]) == 1
