@@ -526,7 +526,7 @@ struct stream *stream_create(struct loop *l, int fd, const struct stream_options
 
     if (!s)
         err_set(e, ENOMEM, "no memory for a stream");
-    else if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    else if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0))
         err_errno(e, errno, "cannot use descriptor %d", fd);
     else
         s->watch = loop_watch_create(l, fd, LOOP_READ, stream_ready_cb, s, e);

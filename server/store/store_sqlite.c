@@ -14,6 +14,7 @@
 #include "schema.h"
 #include "store.h"
 #include "strbuf.h"
+#include "wal_room.h"
 
 /* BUSY_MS: pbs_store reads the file while the server writes. CHECKPOINT_PAGES: 16 MB of log between two checkpoints, so
  * that each is short. */
@@ -29,6 +30,8 @@ struct store_sqlite {
     sqlite3 *db;
     char *lock_path;
     int lock_fd; /* -1: no lease */
+    struct wal_room room;
+    bool is_synced; /* what is committed waits for the disk */
     sqlite3_stmt *stmt[STMT_COUNT];
     sqlite3_stmt *frame[FRAMES];
 };
@@ -189,6 +192,8 @@ static int store_sqlite_apply(struct store *base, const struct store_batch *b, u
     size_t at = 0;
     int rc;
 
+    if (s->is_synced)
+        wal_room_make(&s->room);
     if (frame(s, FRAME_BEGIN, e) < 0)
         return -1;
     rc = check_epoch(base, epoch, e);
@@ -328,12 +333,14 @@ static int configure(struct store_sqlite *s, const struct store_where *w, struct
 
     sqlite3_busy_timeout(s->db, BUSY_MS);
     strbuf_init(&sql, 1000);
-    strbuf_addf(&sql,
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA wal_autocheckpoint=%d; "
-                "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF;",
-                w->is_fleeting ? "OFF" : "FULL", CHECKPOINT_PAGES);
+    strbuf_addf(
+        &sql,
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF;",
+        w->is_fleeting ? "OFF" : "FULL");
     rc = store_sqlite_run(s, strbuf_str(&sql), e);
     strbuf_fini(&sql);
+    s->is_synced = !w->is_fleeting;
+    wal_room_watch(&s->room, s->db, CHECKPOINT_PAGES);
     return rc;
 }
 

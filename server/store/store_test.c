@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -448,6 +450,37 @@ static void others_who_look_and_close_take_nothing_away(void **state)
     store_close(writer);
 }
 
+static off_t log_bytes(const struct place *p)
+{
+    char path[128];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s-wal", p->where.path);
+    return stat(path, &st) < 0 ? 0 : st.st_size;
+}
+
+/* A commit that makes the log longer waits for the disk twice as long. */
+static void the_log_grows_by_pieces_not_by_batches(void **state)
+{
+    enum { BATCHES = 300, PIECES = 8 };
+    const struct place *p = *state;
+    struct store *s = need_store(p);
+    struct lease l = need_lease(s);
+    off_t before = log_bytes(p);
+    int n_grown = 0;
+
+    for (int i = 0; i < BATCHES; i++) {
+        struct store_batch *b = store_batch_create();
+        put_job(b, 100 + i, "queued", "{}");
+        need_apply(s, b, l.epoch);
+        n_grown += log_bytes(p) != before;
+        before = log_bytes(p);
+        store_batch_destroy(b);
+    }
+    assert_in_range(n_grown, 1, PIECES);
+    store_close(s);
+}
+
 static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
 {
     const struct place *p = *state;
@@ -485,7 +518,8 @@ static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
 /* cmocka gives tests a state of their own; the group's is what they need. */
 static int on_both_stores(void)
 {
-    const struct CMUnitTest sqlite[] = {BOTH, cmocka_unit_test(others_who_look_and_close_take_nothing_away)};
+    const struct CMUnitTest sqlite[] = {BOTH, cmocka_unit_test(others_who_look_and_close_take_nothing_away),
+                                        cmocka_unit_test(the_log_grows_by_pieces_not_by_batches)};
     const struct CMUnitTest pg[] = {BOTH, cmocka_unit_test(a_lost_session_comes_back_and_keeps_the_epoch)};
     int failed = cmocka_run_group_tests_name("sqlite", sqlite, begin_sqlite, end_sqlite);
 
