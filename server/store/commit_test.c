@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "alike_rows.h"
 #include "attr_list.h"
+#include "attr_walk.h"
 #include "file.h"
 #include "lease.h"
 #include "loop.h"
@@ -198,6 +202,69 @@ static void bytes_that_are_no_utf8_come_back(void **state)
     j = jobs_find(b->ctx.jobs, (struct job_key){1, -1});
     assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), text);
     assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Output_Path), "h:/\xff");
+}
+
+enum { TAKING_TURNS = 60 };
+
+/* Like others but for one thing: names of more kinds than rows are kept for, the default's mark, an amount. */
+static void make_unlike(struct bench *b, struct job *j, int i)
+{
+    char name[16], amount[16];
+    struct value *v;
+
+    snprintf(name, sizeof name, "name%d", i % (ALIKE_ROWS + 3));
+    snprintf(amount, sizeof amount, "%d", i % 2);
+    assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, name, NULL), 0);
+    if (i % 5 == 0)
+        assert_int_equal(attr_list_change(&j->obj.attrs, b->ctx.resources, JOB_ATTR_Resource_List, "ncpus",
+                                          amount, SET, NULL),
+                         0);
+    for (v = j->obj.attrs.v; v < j->obj.attrs.v + j->obj.attrs.n; v++)
+        v->defaulted = v->tag == JOB_ATTR_Priority && i % 3 == 0;
+}
+
+/* All attributes of a job, and which of them came from a default; the caller frees. */
+static char *attributes_of(const struct bench *b, int i)
+{
+    const struct job *j = jobs_find(b->ctx.jobs, (struct job_key){i, -1});
+    const struct attr_list *l = &j->obj.attrs;
+    struct json_t *json = attr_walk_to_json(l, b->ctx.resources, 0, 0);
+    struct strbuf text;
+    char *dump = json_dumps(json, 0);
+
+    strbuf_init(&text, 100000);
+    strbuf_add(&text, dump);
+    for (const struct value *v = l->v; v < l->v + l->n; v++)
+        strbuf_add_char(&text, v->defaulted ? 'd' : '-');
+    free(dump);
+    json_decref(json);
+    return strbuf_take(&text);
+}
+
+static void jobs_that_are_alike_and_those_that_are_not_come_back_as_they_were(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+    char *before[TAKING_TURNS], *after;
+    struct queue *q;
+
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, NULL), 0);
+    for (int i = 0; i < TAKING_TURNS; i++) {
+        make_unlike(b, add_job(b, i), i < TAKING_TURNS / 2 ? i / 4 : i);
+        before[i] = attributes_of(b, i);
+    }
+    need_durable(b);
+    close_site(b);
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, TAKING_TURNS);
+    for (int i = 0; i < TAKING_TURNS; i++) {
+        after = attributes_of(b, i);
+        assert_string_equal(before[i], after);
+        free(before[i]);
+        free(after);
+        jobs_remove(b->ctx.jobs,
+                    jobs_find(b->ctx.jobs, (struct job_key){i, -1})); /* has nothing of another job */
+    }
 }
 
 static void a_removed_job_stays_away(void **state)
@@ -533,6 +600,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_to_store_is_promised_at_once, begin, end),
         cmocka_unit_test_setup_teardown(what_was_promised_is_there_after_a_restart, begin, end),
         cmocka_unit_test_setup_teardown(bytes_that_are_no_utf8_come_back, begin, end),
+        cmocka_unit_test_setup_teardown(jobs_that_are_alike_and_those_that_are_not_come_back_as_they_were,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(a_removed_job_stays_away, begin, end),
         cmocka_unit_test_setup_teardown(promises_are_kept_in_order, begin, end),
         cmocka_unit_test_setup_teardown(a_failing_store_loses_nothing, begin, end),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alike_rows.h"
 #include "array_map.h"
 #include "attr_walk.h"
 #include "job_fsm.h"
@@ -29,6 +30,7 @@ struct restoring {
     int64_t last_seq; /* of all jobs that have a row */
     bool number_lost; /* the server's row does not say the next one */
     bool server_seen;
+    struct alike_rows alike; /* of jobs */
 };
 
 /* The attributes of one column into the object's list; NULL: none were written. -1: those that can be read are there. */
@@ -219,24 +221,53 @@ static int restore_take_hold(void *arg, const struct store_row *row, struct err 
 
 /* ---- jobs: columns seq, idx, id, hot, attrs, fixed, fixed_attrs -------------------------------------- */
 
+/* Attributes from their two columns: those that do not change, and those that do. 0, or -1 where not all are there.
+ *
+ * The shorter column is read first, since the second read copies the first. */
+static int read_job_attrs(const struct restoring *r, struct job *j, const char *fixed, const char *attrs,
+                          struct err *e)
+{
+    int rc = put_attrs(r->ctx, &j->obj, fixed, e);
+
+    return put_attrs(r->ctx, &j->obj, attrs, rc ? NULL : e) < 0 ? -1 : rc;
+}
+
+/* The same; a row that is like one of the last has its attributes. */
+static int fill_job_attrs(struct restoring *r, struct job *j, const struct store_row *row, struct err *e)
+{
+    size_t n_fixed, n_attrs;
+    const char *fixed = store_row_bytes(row, 6, &n_fixed), *attrs = store_row_bytes(row, 4, &n_attrs);
+    const struct attr_list *like =
+        fixed && attrs ? alike_rows_find(&r->alike, fixed, n_fixed, attrs, n_attrs) : NULL;
+
+    if (like) {
+        attr_list_fini(&j->obj.attrs);
+        return attr_list_dup(like, &j->obj.attrs) < 0 ? err_no_memory(e) : 0;
+    }
+    return read_job_attrs(r, j, fixed, attrs, e);
+}
+
+/* The row was taken wholly, and the job stays. */
+static void keep_job_attrs(struct restoring *r, const struct job *j, const struct store_row *row)
+{
+    size_t n_fixed, n_attrs;
+    const char *fixed = store_row_bytes(row, 6, &n_fixed), *attrs = store_row_bytes(row, 4, &n_attrs);
+
+    if (fixed && attrs && !alike_rows_find(&r->alike, fixed, n_fixed, attrs, n_attrs))
+        alike_rows_keep(&r->alike, fixed, n_fixed, attrs, n_attrs, &j->obj.attrs);
+}
+
 /* 0 all of it, 1 not all attributes (e says why), -1. */
-static int fill_job(struct server_ctx *s, struct job *j, const struct store_row *row, struct err *e)
+static int fill_job(struct restoring *r, struct job *j, const struct store_row *row, struct err *e)
 {
     const char *hot = store_row_text(row, 3), *fixed = store_row_text(row, 5);
-    int rc = 0;
 
     if (!hot || !fixed)
         return err_set(e, PBSE_SYSTEM, "the stored row of job %s has no %s", j->obj.name,
                        hot ? "fixed" : "hot");
     if (job_decode(j, hot, fixed, e) < 0 || job_check(j, e) < 0)
         return -1;
-    /* The attributes of one object are in two columns: those that do not change, and those that do. The shorter
-     * column is read first, since the second read copies the first. */
-    if (put_attrs(s, &j->obj, store_row_text(row, 6), e) < 0)
-        rc = 1;
-    if (put_attrs(s, &j->obj, store_row_text(row, 4), rc ? NULL : e) < 0)
-        rc = 1;
-    return rc;
+    return fill_job_attrs(r, j, row, e) < 0 ? 1 : 0;
 }
 
 /* A job that has lost part of its row is held: it does not start before an administrator has looked at it. */
@@ -338,7 +369,7 @@ static int restore_take_job(void *arg, const struct store_row *row, struct err *
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
     if (key.seq > r->last_seq)
         r->last_seq = key.seq;
-    rc = check_id(key, id, e) < 0 ? -1 : fill_job(r->ctx, j, row, e);
+    rc = check_id(key, id, e) < 0 ? -1 : fill_job(r, j, row, e);
     if (rc > 0) {
         tell_job_row(r, id, row, true, e);
         hold_job(j);
@@ -348,6 +379,8 @@ static int restore_take_job(void *arg, const struct store_row *row, struct err *
         job_unref(j);
         return 0;
     }
+    if (rc == 0)
+        keep_job_attrs(r, j, row);
     r->counts.jobs++;
     return 0;
 }
@@ -421,7 +454,9 @@ static int read_jobs(struct store *from, struct restoring *r, struct err *e)
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_JOB_ALL);
-    return store_query(from, &q, restore_take_job, r, e);
+    int rc = store_query(from, &q, restore_take_job, r, e);
+    alike_rows_fini(&r->alike);
+    return rc;
 }
 
 /* What was just read from the store is not dirty. */
