@@ -138,6 +138,9 @@ static void in_words(struct qsub_when *w, const struct batch_status *b)
     say_grounds(b);
     if (!starts_now(b) && why)
         qsub_when_line("in the way", why);
+    if (explain_text_of(b, "hooks_not_run", NULL))
+        qsub_when_line("hooks",
+                       "not asked: those of queuejob may change or refuse the job when it is submitted");
 }
 
 /* --- one shape ----------------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 
 #include <ifl.h>
 
+#include "hook_event.h"
+#include "hook_server.h"
 #include "loop.h"
 #include "pbs_error.h"
 #include "req_common.h"
@@ -28,6 +30,7 @@ enum { LIMIT_S = 10, LIMIT_MAX_S = 60 };
 
 struct wait { /* an asker, until the scheduler has answered */
     struct parts *parts;
+    bool is_unlisted;        /* it asks about a job that is not submitted */
     struct request *request; /* referenced */
     struct loop_timer *timer;
     int64_t limit_s;
@@ -40,6 +43,7 @@ struct told { /* an answer on its way */
     enum level level;
     char *who;
     u_int at;
+    bool without_hooks; /* of a submission hooks would be asked, which have not been */
 };
 
 static void wait_end(struct wait *w)
@@ -77,6 +81,25 @@ static bool may_see(const struct told *t, const ifl_status_entry *entry)
     return status_may_see(s, t->level, t->who, j ? j->owner : NULL);
 }
 
+/* The first entry with one attribute more, which the scheduler cannot know. */
+static void add_without_hooks(const ifl_status_entry *from, struct rpc_entries *out)
+{
+    static char name[] = "hooks_not_run", resource[] = "", value[] = "queuejob";
+    ifl_status_entry entry = *from;
+    u_int n = from->attrs.wire_attrs_len;
+    wire_attr *a = calloc(n + 1, sizeof *a);
+
+    if (a) { /* without memory it is not said */
+        if (n)
+            memcpy(a, from->attrs.wire_attrs_val, n * sizeof *a);
+        a[n] = (wire_attr){.name = name, .resource = resource, .value = value};
+        entry.attrs.wire_attrs_val = a;
+        entry.attrs.wire_attrs_len = n + 1;
+    }
+    rpc_entries_add(out, (xdrproc_t)xdr_ifl_status_entry, &entry);
+    free(a);
+}
+
 static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
 {
     static char nothing[1];
@@ -87,7 +110,9 @@ static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
     for (; t->at < a->found.found_len && !rpc_entries_is_full(out); t->at++) {
         const ifl_status_entry *entry = &a->found.found_val[t->at];
 
-        if (t->at == 0 || may_see(t, entry))
+        if (t->at == 0 && t->without_hooks)
+            add_without_hooks(entry, out);
+        else if (t->at == 0 || may_see(t, entry))
             rpc_entries_add(out, (xdrproc_t)xdr_ifl_status_entry, entry);
     }
     if (t->at < a->found.found_len)
@@ -105,7 +130,7 @@ static void req_explain_end(void *arg)
     free(t);
 }
 
-static int req_explain_tell(struct parts *p, struct request *r, struct request *found)
+static int req_explain_tell(struct parts *p, struct request *r, struct request *found, bool is_unlisted)
 {
     static const struct rpc_producer producer = {.more = req_explain_more, .end = req_explain_end};
     static char nothing[1];
@@ -118,7 +143,11 @@ static int req_explain_tell(struct parts *p, struct request *r, struct request *
         free(who);
         return -1;
     }
-    *t = (struct told){.parts = p, .found = request_ref(found), .level = req_level(r), .who = who};
+    *t = (struct told){.parts = p,
+                       .found = request_ref(found),
+                       .level = req_level(r),
+                       .who = who,
+                       .without_hooks = is_unlisted && *p->hook_server->active & HOOK_EVENT_queuejob};
     rpc_reply_entries(request_rpc(r), (xdrproc_t)xdr_ifl_result, &head, &producer, t);
     return 0;
 }
@@ -131,7 +160,7 @@ static void req_explain_answered(void *arg, int code, const char *text, struct r
         request_failf(w->request, code, "%s", *text ? text : "its scheduler cannot explain the job");
     else if (!found)
         request_failf(w->request, PBSE_NOSUP, "scheduler %s cannot explain", w->scheduler);
-    else if (req_explain_tell(w->parts, w->request, found) < 0)
+    else if (req_explain_tell(w->parts, w->request, found, w->is_unlisted) < 0)
         request_failf(w->request, PBSE_SYSTEM, "no memory for an explanation");
     wait_end(w);
 }
@@ -257,6 +286,7 @@ static int req_explain_ask(struct parts *p, struct request *r, const struct ques
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     w->limit_s = limit_s;
+    w->is_unlisted = q->unlisted != NULL;
     if (schedulers_ask(
             p->schedulers, o,
             &(struct sched_question){.what = q->unlisted ? SCHED_CMD_WHEN : SCHED_CMD_EXPLAIN,

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from harness import users
+from harness.hooks import Hooks
 from harness.sim import Simulator
 from harness.wait import until
 from harness.work import account_lines, begun
@@ -80,6 +81,20 @@ def test_what_a_submission_would_be_refused_for_is_said_of_each_shape(cx, sim):
     assert fits["verdict"] == "would_run" and "limit" in not_["refused"], (fits, not_)
     done = cx.command("qsub", "--when", "-q", "nowhere", user=USER, check=False)
     assert done.returncode and "Unknown queue" in done.stdout + done.stderr
+
+
+def test_that_queuejob_hooks_are_not_asked_is_said_where_there_are_any(cx, sim):
+    hooks = Hooks(cx)
+    words = ("qsub", "--when", "-l", "select=1:ncpus=1")
+    assert "hooks_not_run" not in asked(cx)[0]
+    hooks.make("short", "modifyjob", "e.reject('never')")
+    assert "hooks_not_run" not in asked(cx)[0] and "hooks" not in cx.command(*words, user=USER).stdout
+    hooks.make("strict", "queuejob", "e.reject('say why')")
+    assert [s["hooks_not_run"] for s in asked(cx, "--or", "select=3:ncpus=2")] == ["queuejob"] * 2
+    assert "may change or refuse" in cx.command(*words, user=USER).stdout
+    assert "say why" in cx.command("qsub", "--", "/bin/true", user=USER, check=False).stderr
+    cx.qmgr("set hook strict enabled=false")
+    assert "hooks_not_run" not in asked(cx)[0]
 
 
 def test_a_route_queue_sends_it_to_the_queue_that_would_take_it(cx, sim):
