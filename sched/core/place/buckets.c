@@ -279,6 +279,22 @@ bool buckets_sum_beside(struct buckets *b, const struct asker *a, struct amounts
     return true;
 }
 
+bool buckets_may_meet(struct buckets *b, const struct asker *a)
+{
+    if (a->span.by == SPAN_NONE)
+        return false;
+    if (a->span.by != SPAN_NOW)
+        return stocks_are_kept(&b->stocks);
+    for (const struct stock *k = b->stocks.all; k; k = k->hh.next) {
+        if (k->n_kept == 0 || !stock_is_for(a, k))
+            continue;
+        buckets_list_kept(b, a->span.begin_s);
+        if (kept_sums_any(b->kept, k, a->span.until_s))
+            return true;
+    }
+    return false;
+}
+
 const struct stocks *buckets_stocks(const struct buckets *b)
 {
     return &b->stocks;

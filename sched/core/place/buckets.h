@@ -47,6 +47,9 @@ struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, 
  * changed since. */
 bool buckets_sum_beside(struct buckets *b, const struct asker *a, struct amounts *free_now,
                         struct amounts *total);
+/* May this asker be refused a vnode for a reservation? false: a search that asks without them finds what one beside them finds. The same
+ * costs. */
+bool buckets_may_meet(struct buckets *b, const struct asker *a);
 const struct stocks *buckets_stocks(const struct buckets *b);
 size_t buckets_words(const struct buckets *b);
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);

@@ -7,6 +7,10 @@
 
 #include "mem.h"
 
+enum {
+    KEPT_ANY = UINT16_MAX
+}; /* in place of a resource: that something is kept, were it room that comes back in time */
+
 struct kept_step {
     const struct stock *stock;
     int64_t from_s;
@@ -53,19 +57,30 @@ static int64_t kept_sums_before(const struct kept_sums *s, const struct node *n,
     return most;
 }
 
+static void kept_sums_add_step(struct kept_sums *s, struct kept_step step)
+{
+    s->a = mem_room(s->a, s->n, &s->cap, sizeof *s->a);
+    s->a[s->n++] = step;
+    s->are_summed = false;
+}
+
 void kept_sums_add(struct kept_sums *s, const struct stock *stock, const struct node *n, size_t times)
 {
     bool is_open = !n->state && !n->exclusive;
+    size_t first = 0;
 
-    for (size_t i = 0; i < n->n_keeps; i++)
-        for (uint32_t r = 0; n->keeps[i].to_s > s->now_s && r < n->keeps[i].leave.n; r++) {
+    while (first < n->n_keeps && n->keeps[first].to_s <= s->now_s)
+        first++;
+    if (first < n->n_keeps)
+        kept_sums_add_step(s, (struct kept_step){stock, n->keeps[first].from_s, (int64_t)times, KEPT_ANY});
+    for (size_t i = first; i < n->n_keeps; i++)
+        for (uint32_t r = 0; r < n->keeps[i].leave.n; r++) {
             const struct amount *x = &n->keeps[i].leave.a[r];
             int64_t more = stock_counts(n, x->res, is_open) ? x->n - kept_sums_before(s, n, i, x->res) : 0;
             if (more <= 0)
                 continue;
-            s->a = mem_room(s->a, s->n, &s->cap, sizeof *s->a);
-            s->a[s->n++] = (struct kept_step){stock, n->keeps[i].from_s, more * (int64_t)times, x->res};
-            s->are_summed = false;
+            kept_sums_add_step(s,
+                               (struct kept_step){stock, n->keeps[i].from_s, more * (int64_t)times, x->res});
         }
 }
 
@@ -105,4 +120,9 @@ int64_t kept_sums_of(struct kept_sums *s, const struct stock *stock, res_id res,
     }
     bool is_any = low > 0 && s->a[low - 1].stock == stock && s->a[low - 1].res == res;
     return is_any ? s->a[low - 1].n : 0;
+}
+
+bool kept_sums_any(struct kept_sums *s, const struct stock *stock, int64_t until_s)
+{
+    return kept_sums_of(s, stock, KEPT_ANY, until_s) > 0;
 }

@@ -22,5 +22,7 @@ void kept_sums_add(struct kept_sums *s, const struct stock *stock, const struct 
 /* How much of this resource a job that begins at `now_s` of kept_sums_begin, and ends at until_s, must leave alone. The first call
  * after an addition is O(all × log of that), each other one O(log of all). */
 int64_t kept_sums_of(struct kept_sums *s, const struct stock *stock, res_id res, int64_t until_s);
+/* Does a reservation begin on a vnode of the stock before such a job would end? The same costs. */
+bool kept_sums_any(struct kept_sums *s, const struct stock *stock, int64_t until_s);
 
 #endif

@@ -34,6 +34,7 @@ struct sums_world {
     struct buckets *buckets;
     struct keeps *keeps;
     struct trial *trial;
+    int n_meet, n_free; /* askers that would meet a reservation somewhere, or none */
 };
 
 static int sums_any(struct sums_world *w, int n)
@@ -115,6 +116,11 @@ static void sums_compare(struct sums_world *w, const struct request *want, int64
             amounts_add(&free_b, match_free(&a, nodes[i], &scratch));
         amounts_fini(&scratch);
     }
+    bool meets = false;
+    for (size_t i = 0; i < n; i++)
+        meets = meets || match_is_kept(&a, nodes[i]);
+    assert_int_equal(buckets_may_meet(w->buckets, &a), meets);
+    *(meets ? &w->n_meet : &w->n_free) += 1;
     for (uint32_t i = 0; i < want->total.n; i++) {
         res_id res = want->total.a[i].res;
         assert_int_equal(amounts_get(&free_a, res), amounts_get(&free_b, res));
@@ -169,6 +175,7 @@ static void sums_play(unsigned seed)
     cluster_settle(w.cl);
     keeps_make(w.keeps, NOW_S, INT64_MAX);
     sums_compare_all(&w, &want);
+    assert_true(w.n_meet > 0);
     amounts_fini(&want.total);
     trial_destroy(w.trial);
     cluster_gone_all(w.cl);

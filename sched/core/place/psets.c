@@ -276,7 +276,7 @@ static bool psets_meets(const struct asker *a, const struct allocation *p)
 }
 
 /* Beside them first: where many vnodes are promised most places that are found without them meet one, so that search would be made
- * for nothing. Only of a job that finds none it is asked whether reservations are in its way. */
+ * for nothing. Only of a job that finds none, and would meet one somewhere, it is asked whether they are in its way. */
 bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, const struct asker *a,
                        struct allocation *out, bool *meets)
 {
@@ -287,7 +287,7 @@ bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, c
     if (psets_find(p, all, a, out))
         return true;
     alone.span.by = SPAN_NONE;
-    if (a->span.by == SPAN_NONE || !stocks_are_kept(buckets_stocks(all)) || !psets_find(p, all, &alone, out))
+    if (!buckets_may_meet(all, a) || !psets_find(p, all, &alone, out))
         return false;
     *meets = psets_meets(a, out);
     if (!*meets)
