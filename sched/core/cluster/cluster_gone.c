@@ -23,6 +23,8 @@ void cluster_gone_job(struct cluster *cl, struct job *j)
     /* Code that reads the job from here on must not find it in a class. */
     j->dirty = true;
     cluster_order_drop(cl, j);
+    if (j->is_recounted)
+        cluster_list_remove(&cl->recounted, j);
     HASH_DEL(cl->jobs, j);
     resv_add_job(NULL, j);
     job_destroy(j);

@@ -143,14 +143,21 @@ void cluster_index_count_array(struct cluster *cl, const char *array_id, int64_t
     }
 }
 
-/* The array may have become full, or have room again, which is another class. */
+/* The array may have become full, or have room again, which is another class. A subjob that changes is out of the count until the cluster
+ * settles, and mostly in again then: its array stays where it is for that long, or its class would have news. */
 static void count_subjob(struct cluster *cl, const struct job *sub, int64_t times)
 {
     struct job *array = cluster_array(cl, sub);
 
     cluster_index_count_array(cl, sub->array_id, times);
-    if (array && array->max_subjobs > 0)
+    if (!array || array->max_subjobs == 0)
+        return;
+    if (!sub->dirty)
         cluster_index_refresh(cl, array);
+    else if (!array->is_recounted) {
+        array->is_recounted = true;
+        cluster_list_add(&cl->recounted, array);
+    }
 }
 
 void cluster_index_count(struct cluster *cl, struct job *j, int64_t times)
@@ -348,8 +355,8 @@ void cluster_index_make_dirty(struct cluster *cl, struct job *j)
         return;
     j->taken_print = taken_print_of(j);
     j->stop = job_stop_look(j);
+    j->dirty = true; /* before: its array waits for it */
     cluster_index_unlink(cl, j);
-    j->dirty = true;
     cluster_list_add(&cl->dirty_jobs, j);
 }
 

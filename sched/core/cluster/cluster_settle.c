@@ -63,6 +63,28 @@ static void settle_nodes(struct cluster *cl)
     cl->dirty_nodes.n = 0;
 }
 
+/* Arrays last: which class one is in depends on how many of its subjobs run. */
+static void settle_jobs(struct cluster *cl, bool are_arrays)
+{
+    for (size_t i = 0; i < cl->dirty_jobs.n; i++) {
+        struct job *j = cl->dirty_jobs.a[i];
+        if (j->is_array != are_arrays)
+            continue;
+        j->dirty = false;
+        cluster_index_link(cl, j);
+    }
+}
+
+static void settle_recounted(struct cluster *cl)
+{
+    for (size_t i = 0; i < cl->recounted.n; i++) {
+        struct job *array = cl->recounted.a[i];
+        array->is_recounted = false;
+        cluster_index_refresh(cl, array);
+    }
+    cl->recounted.n = 0;
+}
+
 /* The catalogue is asked twice: jobs that are linked parse their requests, which may name a resource that
  * is not known yet. */
 bool cluster_settle(struct cluster *cl)
@@ -79,12 +101,10 @@ bool cluster_settle(struct cluster *cl)
         rerank(cl);
     settle_nodes(cl);
     cluster_resvs_settle(cl);
-    for (size_t i = 0; i < cl->dirty_jobs.n; i++) {
-        struct job *j = cl->dirty_jobs.a[i];
-        j->dirty = false;
-        cluster_index_link(cl, j);
-    }
+    settle_jobs(cl, false);
+    settle_jobs(cl, true);
     cl->dirty_jobs.n = 0;
+    settle_recounted(cl);
     return !catalogue_take_missed(cl->catalogue);
 }
 

@@ -37,6 +37,8 @@ struct cluster {
     /* cluster_index.c; cluster_settle.c empties the dirty lists */
     struct list running, ending, awaiting, dirty_jobs, dirty_nodes;
     struct array_count *arrays; /* how many subjobs of an array run */
+    struct list
+        recounted; /* arrays whose count has moved while changes come in; cluster_settle.c empties it */
 
     /* cluster_resvs.c */
     struct list dirty_resvs;

@@ -70,6 +70,7 @@ void cluster_destroy(struct cluster *cl)
     list_fini(&cl->awaiting);
     list_fini(&cl->ordered);
     list_fini(&cl->dirty_jobs);
+    list_fini(&cl->recounted);
     list_fini(&cl->dirty_nodes);
     list_fini(&cl->dirty_resvs);
     intern_unref(cl->last_host);

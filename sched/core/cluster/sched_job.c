@@ -116,14 +116,18 @@ static bool job_same_text(const char *a, const char *b)
 
 enum job_news job_look(struct job *j, const struct attrl *attrs)
 {
-    uint64_t h = 0xcbf29ce484222325ull;
+    uint64_t h = 0xcbf29ce484222325ull, left = 0;
     const char *comment = NULL;
 
     for (const struct attrl *a = attrs; a; a = a->next)
         if (is_comment(a))
             comment = a->value;
+        else if (strcmp(a->name, ATTR_array_indices_remaining) == 0)
+            left = hash_text(0xcbf29ce484222325ull, a->value);
         else if (!is_clock(a))
             h = hash_text(hash_text(hash_text(h, a->name), a->resource), a->value);
+    j->rest_look = h;
+    h ^= left * 0x9E3779B97F4A7C15ull;
     if (h != j->look) {
         j->look = h;
         return JOB_CHANGED;

@@ -76,6 +76,7 @@ struct job {
     enum preempt_result preempt_method; /* of its last preemption */
     const char *comment;                /* interned or NULL */
     uint64_t look;                      /* hash of all attributes but the comment */
+    uint64_t rest_look;                 /* the same without the indices that are left of an array */
     bool never_top;                     /* topjob_ineligible */
     const char *array_id, *remaining;   /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
@@ -86,6 +87,7 @@ struct job {
     /* On the list of the reservation that it belongs to, since it was last linked: resv_add_job */
     struct job *next_of_resv, **link_of_resv;
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
+    bool is_recounted;    /* of an array: cluster_settle.c will see whether it is full */
     bool is_full;         /* of an array that is in a class: as many subjobs run as may; cluster_index.c */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct allocation on; /* where it runs, or is suspended */
@@ -109,6 +111,8 @@ struct job {
     bool is_top;     /* the server has been told that it is a top job; backfill.c */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;
+    const struct class *left; /* classes.c: that it was in last, for comparing addresses only */
+    uint64_t joined_look;     /* the same: rest_look when it came to it */
 
     enum order_kind order;
     bool answered;             /* the server has taken the order */

@@ -42,7 +42,7 @@ enum {
 struct top {
     const char *job, *where; /* interned; where NULL: it only stops others */
     int64_t at_s;
-    uint64_t look; /* job->look when it was noted: another one now means that the job has changed */
+    uint64_t look; /* backfill_seen when it was noted: another one now means that the job has changed */
     bool is_now;   /* in the cycle under way */
 };
 
@@ -99,12 +99,18 @@ bool backfill_is_owed(const struct cluster *cl, const struct job *j)
            preempt_level_of(cl, j) >= preempt_order_prio_value(&p->prio, PRIO_NORMAL, 0);
 }
 
+/* What of a top job changes its booking: of a full array not how many indices are left, as none of them begins before a subjob ends. */
+static uint64_t backfill_seen(const struct job *j)
+{
+    return j->is_full ? j->rest_look : j->look;
+}
+
 /* A job without a class runs, is held or has gone to another scheduler's queue: it stops no job any more. */
 bool backfill_has_changed(const struct backfill *a)
 {
     for (size_t i = 0; i < a->n_tops; i++) {
         const struct job *j = cluster_job(a->cl, a->tops[i].job);
-        if (!j || !j->class || j->look != a->tops[i].look)
+        if (!j || !j->class || backfill_seen(j) != a->tops[i].look)
             return true;
     }
     return false;
@@ -256,7 +262,7 @@ static struct top *note_top(struct backfill *a, const struct job *j)
 {
     struct top *t = top_of(a, j);
 
-    t->look = j->look;
+    t->look = backfill_seen(j);
     t->is_now = true;
     return t;
 }

@@ -162,21 +162,29 @@ static void classes_add(const struct classes *c, struct class *k, struct job *j)
     rise(c, k, k->n - 1);
 }
 
+/* A full array that comes back and is as it was, but that fewer indices are left, is not news: none of them can begin. */
+static bool classes_is_back(const struct class *k, const struct job *j)
+{
+    return j->is_array && j->is_full && j->left == k && j->joined_look == j->rest_look;
+}
+
 /* failed_at 0: a class that was empty has never been tried as it is now. */
 static void classes_job_waits(void *arg, struct job *j)
 {
     struct classes *c = arg;
     struct class *k = class_of(c, j);
+    bool is_back = classes_is_back(k, j);
 
     if (k->n == 0) { /* what it was before may have been another catalogue's */
         request_destroy(k->request);
         k->request = request_parse(cluster_catalogue(c->cl), j->select, j->place);
-        k->failed_at = 0;
+        k->failed_at = is_back ? k->failed_at : 0;
     }
+    j->joined_look = j->rest_look;
     k->queue = j->queue;
     classes_add(c, k, j);
     k->told = false;
-    k->has_new = true;
+    k->has_new = k->has_new || !is_back;
 }
 
 /* The last entry takes its place. The class may be empty now, and stays. */
@@ -188,6 +196,7 @@ static void classes_job_leaves(void *arg, struct job *j)
     struct job *last = k->heap[--k->n];
 
     j->class = NULL;
+    j->left = k;
     if (last == j)
         return;
     classes_set(k, at, last);

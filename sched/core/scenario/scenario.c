@@ -219,6 +219,13 @@ static int scenario_line_resv_explain(struct play *p, struct err *e)
     return rc;
 }
 
+/* What was told since the last cycle does not make another one due. */
+static int scenario_line_idle(struct play *p, struct err *e)
+{
+    feed(p);
+    return cycle_has_news(p->c, NOW_S) ? err_set(e, EINVAL, "a cycle would follow") : 0;
+}
+
 static int scenario_line_confirmed(struct play *p, struct err *e)
 {
     bool found = true;
@@ -568,7 +575,8 @@ static const struct {
              {"deny", 2, scenario_line_decision},
              {"at", 3, scenario_line_at},
              {"confirmed", 2, scenario_line_confirmed},
-             {"would", 3, scenario_line_resv_explain}};
+             {"would", 3, scenario_line_resv_explain},
+             {"idle", 1, scenario_line_idle}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

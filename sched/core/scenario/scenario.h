@@ -22,6 +22,7 @@
  *   at ID SECONDS|never                 ... to begin, or it could begin, so long after the beginning; beside the others
  *   confirmed ID [CODE]                 the server's answer to that
  *   would ID confirmed|WHY              what would be decided about a reservation, between cycles
+ *   idle                                what was told since the last cycle does not make another one due
  *   nothing                             no more decisions
  *   config NAME=VALUE ...               of sched_config, as far as the core knows it; sort keys as ncpus,HIGH,unused
  *   shares "LINE" ...                   resource_group
