@@ -21,6 +21,9 @@
 #include "preempt_budget.h"
 #include "preempt_policy.h"
 #include "server_ctx.h"
+#include "strbuf.h"
+
+enum { COMMENT_MAX = 1024 }; /* a job's name or a requester's */
 
 int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
                         struct err *e)
@@ -83,6 +86,18 @@ void preempt_record_withdraw(struct server_ctx *s, struct job *j)
     preempt_record_drop(s, j);
 }
 
+/* The comment of a suspended victim, until it resumes: a scheduler leaves it alone (cycle_next_comment). */
+static void say_suspended(struct server_ctx *s, struct job *j)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, COMMENT_MAX);
+    strbuf_addf(&b, "Suspended for %s", j->preempted_by);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+    jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
+}
+
 /* Write the attributes that show it to users. */
 static void preempt_record_note(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
@@ -95,6 +110,8 @@ static void preempt_record_note(struct server_ctx *s, struct job *j, enum preemp
     j->preempt_count++;
     j->preempt_method = preempt_method_result_code(r)[0];
     job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
+    if (r == PREEMPT_SUSPENDED)
+        say_suspended(s, j);
 }
 
 bool preempt_record_went_otherwise(const struct job *j, enum preempt_result r)

@@ -114,8 +114,9 @@ static void victim_settle(struct victim *v, enum preempt_result r)
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
     /* Listeners read the preempt record, so it is dropped last; `t` keeps the job, which may be history by now. */
-    preempt_record_note_end(all->ctx, j, r);
     preempt_notices_settled(all->preempt_notices, j, r);
+    preempt_record_note_end(all->ctx, j,
+                            r); /* behind it: for whom it is suspended is what its comment says */
     victim_news(all, EVENT_JOB_PREEMPTED, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r);
     preempt_record_drop(all->ctx, j);
     *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};

@@ -57,7 +57,8 @@ def test_a_suspended_job_resumes_when_the_urgent_job_ends(cx, sim):
     cx.wait(urgent, "R")
     later = sim.job(select="1:ncpus=2")
     assert cx.state(low) == "S"
-    until(lambda: cx.stat(low)["comment"].startswith("Not Running: "), "the scheduler to say why it stands still")
+    until(lambda: cx.stat(later).get("comment", "").startswith("Not Running: "), "the comments of the cycle")
+    assert cx.stat(low)["comment"] == f"Suspended for {urgent}"
     cx.api.delete(urgent)
     cx.wait(low, "R")
     assert cx.stat(low)["comment"].startswith("Job run at ")

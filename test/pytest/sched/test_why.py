@@ -44,8 +44,12 @@ def test_a_suspended_victim_names_the_job_that_has_its_room(cx):
     urgent = cx.submit(select="1:ncpus=2", queue="express")
     cx.wait(urgent)
     cx.wait(low, "S")
-    until(lambda: "Not Running" in (cx.stat(low).get("comment") or "Not Running"), "the scheduler's comment")
-    assert said(cx, low, "-s") == f"Suspended for {urgent}"
+    waits = cx.submit(select="1:ncpus=2")
+    until(lambda: "Not Running" in cx.stat(waits).get("comment", ""), "the scheduler's comments")
+    assert said(cx, low, "-s") == cx.stat(low)["comment"] == f"Suspended for {urgent}"
+    cx.api.delete(urgent)
+    cx.wait(low, "R")
+    assert cx.stat(low)["comment"].startswith("Job run at ")
 
 
 def test_a_waiting_job_shows_the_comment_of_the_scheduler(cx):
