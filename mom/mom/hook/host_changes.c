@@ -19,8 +19,8 @@
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 
-/* A choice that bounds memory while there is no server; periodic hooks repeat what they ask for. */
-enum { WAITING_MAX = 1000 };
+/* Choices that bound memory while there is no server; periodic hooks repeat what they ask for. */
+enum { WAITING_MAX = 1000, WAITING_BYTES_MAX = 16 << 20 };
 
 /* ---- here -------------------------------------------------------------------------------------------- */
 
@@ -196,7 +196,7 @@ void host_changes_say_jobs(struct mom *m, const struct host_word *w, const struc
 /* ---- of the host itself ------------------------------------------------------------------------------ */
 
 struct host_report { /* a message that waits for a server, or for its answer */
-    struct host_report *next;
+    struct host_report *next, *previous;
     struct mom *m;
     struct rpc_buf bytes;
     bool sent; /* over the connection that there is */
@@ -205,12 +205,13 @@ struct host_report { /* a message that waits for a server, or for its answer */
 static void host_changes_drop(struct host_report *r)
 {
     struct host_hooks *x = r->m->hooks;
-    struct host_report **at = &x->reports;
 
-    while (*at != r)
-        at = &(*at)->next;
-    *at = r->next;
+    *(r->previous ? &r->previous->next : &x->reports) = r->next;
+    *(r->next ? &r->next->previous : &x->last_report) = r->previous;
+    if (x->unsent == r)
+        x->unsent = r->next;
     x->n_reports--;
+    x->n_report_bytes -= r->bytes.len;
     rpc_buf_fini(&r->bytes);
     free(r);
 }
@@ -221,6 +222,7 @@ static void host_changes_answered(void *arg, const struct rpc_outcome *out)
 
     if (out->status == RPC_ST_LOST) {
         r->sent = false;
+        r->m->hooks->unsent = r->m->hooks->reports; /* those that were sent are passed over */
         return;
     }
     if (out->status != RPC_ST_OK)
@@ -237,7 +239,7 @@ void host_changes_flush(struct mom *m)
     struct rpc_conn *conn = m->service ? exec_service_conn(m->service) : NULL;
     struct err e;
 
-    for (struct host_report *r = m->hooks && conn ? m->hooks->reports : NULL; r; r = r->next) {
+    for (struct host_report *r; conn && m->hooks && (r = m->hooks->unsent); m->hooks->unsent = r->next) {
         if (r->sent)
             continue;
         if (rpc_conn_call_bytes(conn, &spec, r->bytes.bytes, r->bytes.len, host_changes_answered, r, &e) < 0)
@@ -250,6 +252,7 @@ void host_changes_forget(struct host_hooks *x)
 {
     struct host_report *r;
 
+    x->unsent = x->last_report = NULL;
     while ((r = x->reports)) {
         x->reports = r->next;
         rpc_buf_fini(&r->bytes);
@@ -257,28 +260,37 @@ void host_changes_forget(struct host_hooks *x)
     }
 }
 
+static void host_changes_add(struct host_hooks *x, struct host_report *r)
+{
+    r->previous = x->last_report;
+    *(x->last_report ? &x->last_report->next : &x->reports) = r;
+    x->last_report = r;
+    if (!x->unsent)
+        x->unsent = r;
+    x->n_reports++;
+    x->n_report_bytes += r->bytes.len;
+}
+
 static void host_changes_keep(struct mom *m, exec_hook_data *d)
 {
-    struct host_report **last = &m->hooks->reports, *r = calloc(1, sizeof *r);
+    struct host_hooks *x = m->hooks;
+    struct host_report *r = x->n_reports < WAITING_MAX ? calloc(1, sizeof *r) : NULL;
 
-    if (m->hooks->n_reports >= WAITING_MAX || !r) {
-        free(r);
-        log_event(LOGC_HOOK, LOGE_ERROR, d->hook, "what it asks for is lost: %d messages wait for the server",
-                  WAITING_MAX);
-        return;
-    }
-    r->m = m;
-    rpc_buf_init(&r->bytes);
-    if (rpc_buf_encode(&r->bytes, (xdrproc_t)xdr_exec_hook_data, d) < 0) {
-        rpc_buf_fini(&r->bytes);
-        free(r);
+    if (r)
+        rpc_buf_init(&r->bytes);
+    if (r && rpc_buf_encode(&r->bytes, (xdrproc_t)xdr_exec_hook_data, d) < 0)
         log_event(LOGC_HOOK, LOGE_ERROR, d->hook, "what it asks for is beyond what the protocol holds");
+    else if (r && x->n_report_bytes + r->bytes.len <= WAITING_BYTES_MAX) {
+        r->m = m;
+        host_changes_add(x, r);
         return;
-    }
-    while (*last)
-        last = &(*last)->next;
-    *last = r;
-    m->hooks->n_reports++;
+    } else
+        log_event(LOGC_HOOK, LOGE_ERROR, d->hook,
+                  "what it asks for is lost: %zu messages of %zu bytes wait for the server", x->n_reports,
+                  x->n_report_bytes);
+    if (r)
+        rpc_buf_fini(&r->bytes);
+    free(r);
 }
 
 void host_changes_report(struct mom *m, const struct host_word *w, const struct hook_changes *c)

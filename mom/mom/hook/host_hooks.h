@@ -30,10 +30,11 @@ struct host_hooks {
     char *resources; /* text of resourcedef; NULL: none */
     size_t n_files;  /* what is in the directory, with digests: in order of names; owned */
     struct exec_hook_file *files;
-    json_t *vnodes;              /* host_data: what this host offers; NULL: to be looked up */
-    json_t *named;               /* host_changes: the vnodes that hooks have spoken of */
-    struct host_report *reports; /* the same: what waits for a server */
-    size_t n_reports;
+    json_t *vnodes;                            /* host_data: what this host offers; NULL: to be looked up */
+    json_t *named;                             /* host_changes: the vnodes that hooks have spoken of */
+    struct host_report *reports, *last_report; /* the same: what waits for a server, in order */
+    struct host_report *unsent;                /* the same: those before it were sent; NULL: all were */
+    size_t n_reports, n_report_bytes;
     struct host_sync *sync;
     struct host_periodic *periodic;
 };

@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -153,3 +154,19 @@ def test_a_host_gets_no_more_vnodes_from_hooks_than_are_allowed(complex, hooks):
     hooks.delete()
     hooks.names.clear()
     assert sum(n.name.startswith("flood") for n in complex.api.stat("vnode")) == 4095
+
+
+def test_what_hooks_ask_for_while_there_is_no_server_is_bounded_by_its_bytes(complex, hooks):
+    hooks.make("shouts", "exechost_periodic", "import time\nif pbs.get_local_nodename() == 'n1':\n"
+               "    e.vnode_list['n1'].comment = '%d ' % time.time() + 'x' * 900000\n", freq=1)
+    until(lambda: len(complex.node("n1").get("comment") or "") > 900000, "the first comment")
+    complex.kill("server")
+    lost = "shouts;what it asks for is lost: "
+    until(lambda: lost in mom_log(complex), "the refusal", 60)
+    line = next(x for x in mom_log(complex).splitlines() if lost in x)
+    messages, size = (int(line.split(lost)[1].split()[i]) for i in (0, 3))
+    assert messages < 20 and 15 << 20 < size <= 16 << 20
+    refused_s = int(time.time())
+    complex.restart("server")
+    complex.again()
+    until(lambda: int(complex.node("n1")["comment"].split()[0]) > refused_s, "a comment of now")
