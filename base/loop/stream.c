@@ -16,72 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "byte_buf.h"
 #include "loop.h"
 
 /* READ_PIECE: what a pipe or socket mostly holds. READS_A_TURN: a choice, so that one peer has at most 256 KB of a turn. */
 enum { READ_PIECE = 65536, READS_A_TURN = 4 };
-
-/* --- bytes --------------------------------------------------------------------------------------- */
-
-/* Bytes that are added behind and used up in front: what a stream holds in each direction. They begin at p + start. {0} is
- * empty; free(p) ends it. */
-struct bytes {
-    char *p;
-    size_t start, n, cap;
-};
-
-/* What an idle connection may keep: above nearly all messages, so that it is not allocated again for each of them. */
-enum { KEEP_MAX = 256 * 1024 };
-
-/* The first n are used; n is at most b->n. Dropping leaves a gap in front, which is closed when room is wanted behind: a stream that is
- * drained as fast as it fills never moves a byte. */
-static void bytes_drop(struct bytes *b, size_t n)
-{
-    b->start += n;
-    b->n -= n;
-    if (!b->n) {
-        b->start = 0;
-        if (b->cap > KEEP_MAX) { /* a burst is over: an idle connection should cost little */
-            free(b->p);
-            b->p = NULL;
-            b->cap = 0;
-        }
-    }
-}
-
-/* Room for n more behind the present ones; the caller that fills it adds to b->n. NULL: no memory, and nothing has changed. */
-static char *bytes_room(struct bytes *b, size_t n)
-{
-    size_t cap = b->cap ? b->cap : 1024;
-    char *p;
-
-    if (b->start + b->n + n > b->cap && b->start) {
-        memmove(b->p, b->p + b->start, b->n);
-        b->start = 0;
-    }
-    if (b->n + n > b->cap) {
-        while (cap < b->n + n)
-            cap *= 2;
-        p = realloc(b->p, cap);
-        if (!p)
-            return NULL;
-        b->p = p;
-        b->cap = cap;
-    }
-    return b->p + b->start + b->n;
-}
-
-/* A copy of these behind the present ones. -1: no memory, and nothing has changed. */
-static int bytes_add(struct bytes *b, const void *from, size_t n)
-{
-    char *to = n ? bytes_room(b, n) : NULL;
-
-    if (!to)
-        return n ? -1 : 0;
-    memcpy(to, from, n);
-    b->n += n;
-    return 0;
-}
 
 struct stream {
     struct loop *l;
@@ -92,7 +31,7 @@ struct stream {
     struct stream_options o;
     const struct stream_events *events;
     void *arg;
-    struct bytes in, out, wire;
+    struct byte_buf in, out, wire;
     bool dead;       /* destroyed, or `closed` was called: nothing is called any more */
     bool held;       /* stream_hold_input */
     bool choked;     /* in_max bytes lie unused */
@@ -122,9 +61,9 @@ static void unref(struct stream *s)
 {
     if (--s->refs)
         return;
-    free(s->in.p);
-    free(s->out.p);
-    free(s->wire.p);
+    byte_buf_fini(&s->in);
+    byte_buf_fini(&s->out);
+    byte_buf_fini(&s->wire);
     if (s->t)
         s->t->destroy(s->ctx);
     free(s);
@@ -168,7 +107,7 @@ static void stream_end(struct stream *s, const struct err *why)
 /* Is there anything for the descriptor? Clear bytes that a transform does not take yet are not. */
 static bool can_send(const struct stream *s)
 {
-    return s->wire.n || (!s->t && s->out.n);
+    return s->wire.len || (!s->t && s->out.len);
 }
 
 /* The peer has ended its output, so input that is unused now will never be used. Output for the peer is sent first. */
@@ -200,14 +139,14 @@ static int fetch_wire(struct stream *s, struct err *e)
     ssize_t n;
 
     do {
-        char *room = bytes_room(&s->wire, READ_PIECE);
+        char *room = byte_buf_room(&s->wire, READ_PIECE);
 
         if (!room)
             return err_set(e, ENOMEM, "no memory for output");
         n = s->t->to_wire(s->ctx, room, READ_PIECE, e);
         if (n < 0)
             return -1;
-        s->wire.n += (size_t)n;
+        s->wire.len += (size_t)n;
     } while (n == READ_PIECE);
     return 0;
 }
@@ -217,15 +156,15 @@ static int encode(struct stream *s, struct err *e)
 {
     if (!s->t)
         return 0;
-    while (s->out.n && s->wire.n < s->o.out_high) {
-        size_t piece = s->out.n < READ_PIECE ? s->out.n : READ_PIECE;
-        ssize_t n = s->t->clear_in(s->ctx, s->out.p + s->out.start, piece, e);
+    while (s->out.len && s->wire.len < s->o.out_high) {
+        size_t piece = s->out.len < READ_PIECE ? s->out.len : READ_PIECE;
+        ssize_t n = s->t->clear_in(s->ctx, s->out.bytes, piece, e);
 
         if (n < 0)
             return -1;
         if (n == 0)
             break;
-        bytes_drop(&s->out, (size_t)n);
+        byte_buf_drop(&s->out, (size_t)n);
         if (fetch_wire(s, e) < 0)
             return -1;
     }
@@ -233,20 +172,20 @@ static int encode(struct stream *s, struct err *e)
 }
 
 /* 1: all sent, 0: the peer takes no more now, -1. */
-static int send_bytes(struct stream *s, struct bytes *b, struct err *e)
+static int send_bytes(struct stream *s, struct byte_buf *b, struct err *e)
 {
-    while (b->n) {
-        ssize_t n = send(s->fd, b->p + b->start, b->n, MSG_NOSIGNAL);
+    while (b->len) {
+        ssize_t n = send(s->fd, b->bytes, b->len, MSG_NOSIGNAL);
 
         if (n < 0 && errno == ENOTSOCK)
-            n = write(s->fd, b->p + b->start, b->n); /* a pipe or a terminal; SIGPIPE is ignored by daemons */
+            n = write(s->fd, b->bytes, b->len); /* a pipe or a terminal; SIGPIPE is ignored by daemons */
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return 0;
         if (n < 0)
             return err_errno(e, errno, "cannot send");
-        bytes_drop(b, (size_t)n);
+        byte_buf_drop(b, (size_t)n);
     }
     return 1;
 }
@@ -259,19 +198,19 @@ static int send_all(struct stream *s, struct err *e)
     do { /* encoding stops when enough waits on the wire: continue while that is sent and more is encoded */
         if (encode(s, e) < 0)
             return -1;
-        if (s->t && !s->wire.n)
+        if (s->t && !s->wire.len)
             return 1;
         rc = send_bytes(s, &s->wire, e);
         if (rc == 1 && !s->t)
             rc = send_bytes(s, &s->out, e);
-    } while (rc == 1 && s->t && s->out.n);
+    } while (rc == 1 && s->t && s->out.len);
     return rc;
 }
 
 /* All is sent and there will be no more: shut, or end. */
 static int finish_output(struct stream *s, struct err *e)
 {
-    if (!s->finishing || s->shut || s->out.n || s->wire.n || s->pull)
+    if (!s->finishing || s->shut || s->out.len || s->wire.len || s->pull)
         return 0;
     if (s->t) {
         s->t->finish(s->ctx);
@@ -279,7 +218,7 @@ static int finish_output(struct stream *s, struct err *e)
             return -1;
     }
     s->shut = true;
-    if (!s->wire.n)
+    if (!s->wire.len)
         shutdown(s->fd, SHUT_WR); /* no socket: its end is the close */
     return 0;
 }
@@ -287,7 +226,7 @@ static int finish_output(struct stream *s, struct err *e)
 /* The puller is asked while there is room below the high mark, and not again after it said "nothing now". */
 static bool may_pull(const struct stream *s)
 {
-    return !s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full;
+    return !s->dead && s->pull && !s->pull_waits && s->out.len < s->o.out_high && !s->was_full;
 }
 
 /* The puller is asked in the background, once for each time: a peer that reads fast must not keep the others waiting
@@ -305,7 +244,7 @@ static void ask_puller(struct stream *s)
 /* Once for each time that it was full. */
 static void tell_drained(struct stream *s)
 {
-    if (!s->was_full || s->out.n > s->o.out_low)
+    if (!s->was_full || s->out.len > s->o.out_low)
         return;
     s->was_full = false;
     if (s->events->drained)
@@ -325,9 +264,9 @@ static void pump_out(struct stream *s)
             return;
         }
         tell_drained(s); /* which may write */
-    } while (!s->dead && rc == 1 && s->out.n && !(s->t && !s->wire.n));
+    } while (!s->dead && rc == 1 && s->out.len && !(s->t && !s->wire.len));
     ask_puller(s);
-    if (!s->dead && s->closing && s->shut && !s->wire.n)
+    if (!s->dead && s->closing && s->shut && !s->wire.len)
         stream_end(s, NULL);
     end_if_over(s);
     watch_again(s);
@@ -337,11 +276,11 @@ int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e)
 {
     if (s->dead || s->finishing)
         return err_set(e, EPIPE, "the connection has ended");
-    if (n > s->o.out_max || s->out.n > s->o.out_max - n)
-        return err_set(e, ENOBUFS, "%zu bytes of output wait already, and the peer takes none", s->out.n);
-    if (bytes_add(&s->out, bytes, n) < 0)
+    if (n > s->o.out_max || s->out.len > s->o.out_max - n)
+        return err_set(e, ENOBUFS, "%zu bytes of output wait already, and the peer takes none", s->out.len);
+    if (byte_buf_add(&s->out, bytes, n) < 0)
         return err_set(e, ENOMEM, "no memory for output");
-    if (s->out.n > s->o.out_high)
+    if (s->out.len > s->o.out_high)
         s->was_full = true;
     if (!s->pulling)
         stream_wake(s); /* sent at the end of the turn: what one turn writes goes out together */
@@ -364,14 +303,14 @@ static void stream_show(struct stream *s)
 {
     size_t used = 1;
 
-    while (!s->dead && !s->held && s->in.n && used) {
-        used = s->events->data(s->arg, s->in.p + s->in.start, s->in.n);
+    while (!s->dead && !s->held && s->in.len && used) {
+        used = s->events->data(s->arg, s->in.bytes, s->in.len);
         if (s->dead)
             return;
-        assert(used <= s->in.n);
-        bytes_drop(&s->in, used);
+        assert(used <= s->in.len);
+        byte_buf_drop(&s->in, used);
     }
-    s->choked = s->in.n >= s->o.in_max;
+    s->choked = s->in.len >= s->o.in_max;
 }
 
 /* Decoded bytes into `in`. 0, or -1. */
@@ -380,14 +319,14 @@ static int decode(struct stream *s, struct err *e)
     ssize_t n = 1;
 
     while (n > 0) {
-        char *room = bytes_room(&s->in, READ_PIECE);
+        char *room = byte_buf_room(&s->in, READ_PIECE);
 
         if (!room)
             return err_set(e, ENOMEM, "no memory for input");
         n = s->t->clear_out(s->ctx, room, READ_PIECE, e);
         if (n < 0)
             return -1;
-        s->in.n += (size_t)n;
+        s->in.len += (size_t)n;
     }
     if (s->t->peer_finished(s->ctx))
         s->peer_ended = true;
@@ -399,7 +338,7 @@ static int take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
 {
     if (s->t)
         return s->t->from_wire(s->ctx, bytes, n, e) < 0 ? -1 : decode(s, e);
-    if (bytes_add(&s->in, bytes, n) < 0)
+    if (byte_buf_add(&s->in, bytes, n) < 0)
         return err_set(e, ENOMEM, "no memory for input");
     return 0;
 }
@@ -469,7 +408,7 @@ static void stream_wake_cb(void *arg)
 /* One question to the puller. */
 static void pull_once(struct stream *s)
 {
-    size_t before = s->out.n;
+    size_t before = s->out.len;
     int more;
 
     s->pulling = true;
@@ -479,7 +418,7 @@ static void pull_once(struct stream *s)
         return;
     if (more == 0)
         s->pull = NULL;
-    else if (more < 0 || s->out.n == before) /* a producer that gives nothing must not keep the loop here */
+    else if (more < 0 || s->out.len == before) /* a producer that gives nothing must not keep the loop here */
         s->pull_waits = true;
 }
 
@@ -590,7 +529,7 @@ bool stream_is_full(const struct stream *s)
 
 size_t stream_unsent(const struct stream *s)
 {
-    return s->out.n + s->wire.n;
+    return s->out.len + s->wire.len;
 }
 
 void stream_pull(struct stream *s, stream_pull_fn *fn, void *arg)
@@ -618,7 +557,7 @@ void stream_hold_input(struct stream *s, bool hold)
  * has been read and not used is the peer's first encoded bytes. */
 int stream_set_transform(struct stream *s, const struct stream_transform *t, void *ctx, struct err *e)
 {
-    struct bytes early = s->in;
+    struct byte_buf early = s->in;
     int rc = 0;
 
     if (s->t || s->dead) {
@@ -626,17 +565,17 @@ int stream_set_transform(struct stream *s, const struct stream_transform *t, voi
         return err_set(e, s->dead ? EPIPE : EALREADY, "the connection %s",
                        s->dead ? "has ended" : "is wrapped already");
     }
-    if (bytes_add(&s->wire, s->out.p ? s->out.p + s->out.start : "", s->out.n) < 0) {
+    if (byte_buf_add(&s->wire, s->out.bytes, s->out.len) < 0) {
         t->destroy(ctx);
         return err_set(e, ENOMEM, "no memory for output");
     }
-    bytes_drop(&s->out, s->out.n);
+    byte_buf_drop(&s->out, s->out.len);
     s->t = t;
     s->ctx = ctx;
-    s->in = (struct bytes){0};
-    if (early.n)
-        rc = take_in(s, early.p + early.start, early.n, e);
-    free(early.p);
+    s->in = (struct byte_buf){0};
+    if (early.len)
+        rc = take_in(s, early.bytes, early.len, e);
+    byte_buf_fini(&early);
     stream_wake(s);
     return rc;
 }

@@ -9,18 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_KEPT_MAX = 65536 }; /* a line without end is cut here */
+#include "byte_buf.h"
 
-struct line {
-    char *bytes;
-    size_t n, cap;
-};
+enum { LINE_KEPT_MAX = 65536 }; /* a line without end is cut here */
 
 struct launch_output {
     unsigned n_ranks;
     bool label;
     int width;
-    struct line (*lines)[2]; /* of each rank; NULL without labels */
+    struct byte_buf (*lines)[2]; /* of each rank; NULL without labels */
 };
 
 static int digits(unsigned n)
@@ -67,52 +64,33 @@ static void put(int fd, const char *bytes, size_t n)
     }
 }
 
-static void put_line(const struct launch_output *o, unsigned rank, bool is_error, struct line *l)
+static void put_line(const struct launch_output *o, unsigned rank, bool is_error, struct byte_buf *l)
 {
     char head[32];
     int n = snprintf(head, sizeof head, "%*u: ", o->width, rank);
     int fd = is_error ? STDERR_FILENO : STDOUT_FILENO;
 
     put(fd, head, (size_t)n);
-    put(fd, l->bytes, l->n);
-    if (l->n == 0 || l->bytes[l->n - 1] != '\n')
+    put(fd, l->bytes, l->len);
+    if (l->len == 0 || l->bytes[l->len - 1] != '\n')
         put(fd, "\n", 1);
-    l->n = 0;
-}
-
-/* Without memory for a longer line, what there is is a line. */
-static bool add(struct line *l, const char *bytes, size_t n)
-{
-    if (l->n + n > l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 256;
-        char *more;
-
-        while (cap < l->n + n)
-            cap *= 2;
-        more = realloc(l->bytes, cap);
-        if (!more)
-            return false;
-        l->bytes = more;
-        l->cap = cap;
-    }
-    memcpy(l->bytes + l->n, bytes, n);
-    l->n += n;
-    return true;
+    byte_buf_clear(l);
 }
 
 static void take_lines(struct launch_output *o, unsigned rank, bool is_error, const char *bytes, size_t n)
 {
-    struct line *l = &o->lines[rank][is_error];
+    struct byte_buf *l = &o->lines[rank][is_error];
 
     while (n) {
         const char *end = memchr(bytes, '\n', n);
         size_t k = end ? (size_t)(end - bytes) + 1 : n;
 
-        if (l->n + k > LINE_KEPT_MAX && l->n)
+        if (l->len + k > LINE_KEPT_MAX && l->len)
             put_line(o, rank, is_error, l);
         if (k > LINE_KEPT_MAX)
             k = LINE_KEPT_MAX;
-        if (!add(l, bytes, k) || l->bytes[l->n - 1] == '\n')
+        /* without memory for a longer line, what there is is a line */
+        if (byte_buf_add(l, bytes, k) < 0 || l->bytes[l->len - 1] == '\n')
             put_line(o, rank, is_error, l);
         bytes += k;
         n -= k;
@@ -133,9 +111,9 @@ void launch_output_destroy(struct launch_output *o)
         return;
     for (unsigned r = 0; o->lines && r < o->n_ranks; r++)
         for (int i = 0; i < 2; i++) {
-            if (o->lines[r][i].n)
+            if (o->lines[r][i].len)
                 put_line(o, r, i, &o->lines[r][i]);
-            free(o->lines[r][i].bytes);
+            byte_buf_fini(&o->lines[r][i]);
         }
     free(o->lines);
     free(o);

@@ -142,14 +142,14 @@ static int launch_run_say(struct launch_run *l, unsigned host, const struct laun
                           enum launch_event kind)
 {
     struct launch_run_host *h = &l->hosts[host];
-    struct rpc_buf b;
+    struct byte_buf b;
     tm_event_t event;
     int code = TM_ESYSTEM;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_launch_ask, ask) == 0)
         code = pbs_tm_helper(l->w->plan->hosts[host].node, b.bytes, b.len, &h->bytes, &h->n, &event);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     if (code != TM_SUCCESS) {
         launch_run_complain(l, l->w->plan->hosts[host].name, code);
         return -1;

@@ -218,7 +218,7 @@ static u_int tm_count(char *const *vector)
 }
 
 static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
-                         tm_event_t *event, bool relay, const struct rpc_buf *more)
+                         tm_event_t *event, bool relay, const struct byte_buf *more)
 {
     const struct event model = {.tid = tid, .node = where};
     struct tmx_ask q = {.kind = TMX_ASK_SPAWN};
@@ -258,13 +258,13 @@ int pbs_tm_spawn_in(int argc, char *argv[], char *envp[], tm_node_id where, cons
     const char *none = "";
     const struct tmx_spawn_more m = {.cpus = (char *)(place->cpus ? place->cpus : none),
                                      .cwd = (char *)(place->cwd ? place->cwd : none)};
-    struct rpc_buf b;
+    struct byte_buf b;
     int code = TM_ESYSTEM;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_spawn_more, &m) == 0)
         code = tm_spawn_call(argc, argv, envp, where, tid, event, true, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return code;
 }
 

@@ -127,7 +127,7 @@ void tm_link_close(struct tm_link *l)
 
 static void tm_link_send_some(struct tm_link *l)
 {
-    struct rpc_buf *out = rpc_core_output(l->core);
+    struct byte_buf *out = rpc_core_output(l->core);
 
     while (out->len && !l->broken) {
         ssize_t n = send(l->fd, out->bytes, out->len, MSG_NOSIGNAL);
@@ -136,7 +136,7 @@ static void tm_link_send_some(struct tm_link *l)
             l->broken = errno != EAGAIN && errno != EINTR;
             return;
         }
-        rpc_buf_drop(out, (size_t)n);
+        byte_buf_drop(out, (size_t)n);
     }
 }
 

@@ -1,92 +1,13 @@
-/* Growing bytes, and an XDR stream that appends to them. See rpc_buf.h.
+/* XDR streams onto growing bytes. See rpc_buf.h.
  *
  * The stream is an xdr_ops of our own whose private pointer is the buffer: libtirpc's memory stream needs
  * a fixed size, its record stream a descriptor. It encodes only. Runs of integers are written in place,
  * where the codecs of rpcgen ask for that; such a place is valid until the next addition, which may move
- * the bytes. Capacity doubles, and is given back when a large message is over. */
+ * the bytes. */
 #include "rpc_buf.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
-
-/* KEEP_MAX: as for bytes of a connection (base/loop/stream.c). FIRST holds nearly all requests. */
-enum { KEEP_MAX = 256 << 10, FIRST = 4096 };
-
-void rpc_buf_init(struct rpc_buf *b)
-{
-    *b = (struct rpc_buf){0};
-}
-
-void rpc_buf_fini(struct rpc_buf *b)
-{
-    free(b->bytes);
-    rpc_buf_init(b);
-}
-
-char *rpc_buf_room(struct rpc_buf *b, size_t n)
-{
-    size_t cap = b->cap ? b->cap : FIRST;
-    char *bytes;
-
-    if (b->bytes && b->cap - b->len >= n)
-        return b->bytes + b->len;
-    while (cap - b->len < n) {
-        if (cap > SIZE_MAX / 2)
-            return NULL;
-        cap *= 2;
-    }
-    bytes = realloc(b->bytes, cap);
-    if (!bytes)
-        return NULL;
-    b->bytes = bytes;
-    b->cap = cap;
-    return bytes + b->len;
-}
-
-int rpc_buf_add(struct rpc_buf *b, const void *bytes, size_t n)
-{
-    char *at = rpc_buf_room(b, n);
-
-    if (!at)
-        return -1;
-    if (n)
-        memcpy(at, bytes, n);
-    b->len += n;
-    return 0;
-}
-
-void rpc_buf_cut(struct rpc_buf *b, size_t len)
-{
-    if (len < b->len)
-        b->len = len;
-}
-
-void rpc_buf_drop(struct rpc_buf *b, size_t n)
-{
-    assert(n <= b->len);
-    if (n == b->len) {
-        rpc_buf_clear(b);
-        return;
-    }
-    if (n)
-        memmove(b->bytes, b->bytes + n, b->len - n);
-    b->len -= n;
-}
-
-void rpc_buf_clear(struct rpc_buf *b)
-{
-    b->len = 0;
-    if (b->cap > KEEP_MAX)
-        rpc_buf_fini(b);
-}
-
-void rpc_buf_swap(struct rpc_buf *a, struct rpc_buf *b)
-{
-    struct rpc_buf t = *a;
-
-    *a = *b;
-    *b = t;
-}
+#include <string.h>
 
 void rpc_buf_put_u32(char *at, uint32_t v)
 {
@@ -111,8 +32,8 @@ static bool_t rpc_buf_enc_getlong(XDR *x, long *v)
 
 static bool_t rpc_buf_enc_putlong(XDR *x, const long *v)
 {
-    struct rpc_buf *b = x->x_private;
-    char *at = rpc_buf_room(b, 4);
+    struct byte_buf *b = x->x_private;
+    char *at = byte_buf_room(b, 4);
 
     if (!at)
         return FALSE;
@@ -128,17 +49,17 @@ static bool_t rpc_buf_enc_getbytes(XDR *x, char *bytes, u_int n)
 
 static bool_t rpc_buf_enc_putbytes(XDR *x, const char *bytes, u_int n)
 {
-    return rpc_buf_add(x->x_private, bytes, n) == 0;
+    return byte_buf_add(x->x_private, bytes, n) == 0;
 }
 
 static u_int rpc_buf_enc_getpos(XDR *x)
 {
-    return (u_int)((struct rpc_buf *)x->x_private)->len;
+    return (u_int)((struct byte_buf *)x->x_private)->len;
 }
 
 static bool_t rpc_buf_enc_setpos(XDR *x, u_int pos)
 {
-    struct rpc_buf *b = x->x_private;
+    struct byte_buf *b = x->x_private;
 
     if (pos > b->len)
         return FALSE;
@@ -149,8 +70,8 @@ static bool_t rpc_buf_enc_setpos(XDR *x, u_int pos)
 /* The generated codecs write runs of integers through this; alignment holds since all items are 4 bytes. */
 static int32_t *rpc_buf_enc_inline(XDR *x, u_int n)
 {
-    struct rpc_buf *b = x->x_private;
-    char *at = rpc_buf_room(b, n);
+    struct byte_buf *b = x->x_private;
+    char *at = byte_buf_room(b, n);
 
     if (!at || ((uintptr_t)at & 3))
         return NULL;
@@ -180,7 +101,7 @@ static const struct xdr_ops encoder_ops = {
 };
 
 /* Make `x` encode onto the end of `b`, which must outlive it. Needs no xdr_destroy. */
-static void rpc_buf_encoder(XDR *x, struct rpc_buf *b)
+static void rpc_buf_encoder(XDR *x, struct byte_buf *b)
 {
     memset(x, 0, sizeof *x);
     x->x_op = XDR_ENCODE;
@@ -194,7 +115,7 @@ static bool_t run_codec(xdrproc_t codec, XDR *x, void *value)
     return codec(x, value);
 }
 
-int rpc_buf_encode(struct rpc_buf *b, xdrproc_t codec, const void *value)
+int rpc_buf_encode(struct byte_buf *b, xdrproc_t codec, const void *value)
 {
     size_t before = b->len;
     XDR x;

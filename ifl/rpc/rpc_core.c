@@ -28,11 +28,11 @@ struct rpc_core {
     void *arg;
     struct rpc_frame frame;
     struct rpc_match match;
-    struct rpc_buf in, out, held;
+    struct byte_buf in, out, held;
     enum rpc_core_route route; /* of the record that is coming in */
     struct rpc_pending *sink;  /* ROUTE_PIECES: whose answer it is */
     struct rpc_long *first_long;
-    struct rpc_buf *target; /* of the record being encoded, and where it begins */
+    struct byte_buf *target; /* of the record being encoded, and where it begins */
     size_t start;
     bool stopped;
 };
@@ -61,9 +61,9 @@ void rpc_core_destroy(struct rpc_core *c)
         l->end(l);
     }
     rpc_match_fini(&c->match);
-    rpc_buf_fini(&c->in);
-    rpc_buf_fini(&c->out);
-    rpc_buf_fini(&c->held);
+    byte_buf_fini(&c->in);
+    byte_buf_fini(&c->out);
+    byte_buf_fini(&c->held);
     free(c);
 }
 
@@ -82,7 +82,7 @@ bool rpc_core_is_inside(const struct rpc_core *c)
     return rpc_frame_is_inside(&c->frame);
 }
 
-struct rpc_buf *rpc_core_output(struct rpc_core *c)
+struct byte_buf *rpc_core_output(struct rpc_core *c)
 {
     return &c->out;
 }
@@ -146,7 +146,7 @@ static void choose_route(struct rpc_core *c)
     c->sink = p;
     if (p)
         p->ops->piece(p, c->in.bytes, c->in.len, false);
-    rpc_buf_clear(&c->in);
+    byte_buf_clear(&c->in);
 }
 
 static void pass_on(struct rpc_core *c, const struct rpc_piece *p)
@@ -164,14 +164,14 @@ static void pass_on(struct rpc_core *c, const struct rpc_piece *p)
 /* The buffer is taken out of the core meanwhile, since callbacks may call. */
 static int take_collected(struct rpc_core *c, struct err *e)
 {
-    struct rpc_buf whole = c->in;
+    struct byte_buf whole = c->in;
     int rc;
 
-    rpc_buf_init(&c->in);
+    byte_buf_init(&c->in);
     rc = take_record(c, whole.bytes, whole.len, e);
-    rpc_buf_clear(&whole);
-    rpc_buf_swap(&c->in, &whole);
-    rpc_buf_fini(&whole);
+    byte_buf_clear(&whole);
+    byte_buf_swap(&c->in, &whole);
+    byte_buf_fini(&whole);
     return rc;
 }
 
@@ -184,7 +184,7 @@ static int take_piece(struct rpc_core *c, const struct rpc_piece *p, struct err 
     if (p->begin)
         c->route = ROUTE_OPEN;
     if (c->route == ROUTE_OPEN || c->route == ROUTE_COLLECT) {
-        if (rpc_buf_add(&c->in, p->bytes, p->n) < 0)
+        if (byte_buf_add(&c->in, p->bytes, p->n) < 0)
             return err_set(e, ENOMEM, "no memory for a record");
         if (p->end)
             rc = take_collected(c, e);
@@ -215,11 +215,11 @@ ptrdiff_t rpc_core_input(struct rpc_core *c, const void *bytes, size_t n, struct
 
 /* --- output */
 
-static struct rpc_buf *begin_record(struct rpc_core *c)
+static struct byte_buf *begin_record(struct rpc_core *c)
 {
     c->target = c->first_long ? &c->held : &c->out;
     c->start = c->target->len;
-    if (!rpc_buf_room(c->target, RPC_FRAME_HEADER))
+    if (!byte_buf_room(c->target, RPC_FRAME_HEADER))
         return NULL;
     c->target->len += RPC_FRAME_HEADER;
     return c->target;
@@ -227,7 +227,7 @@ static struct rpc_buf *begin_record(struct rpc_core *c)
 
 static int drop_record(struct rpc_core *c)
 {
-    rpc_buf_cut(c->target, c->start);
+    byte_buf_cut(c->target, c->start);
     return -1;
 }
 
@@ -275,7 +275,7 @@ int rpc_core_call_bytes(struct rpc_core *c, struct rpc_pending *p, const struct 
     assert(n % 4 == 0);
     if (begin_call(c, p, id, RPC_AUTH_NONE, e) < 0)
         return -1;
-    if (rpc_buf_add(c->target, bytes, n) == 0)
+    if (byte_buf_add(c->target, bytes, n) == 0)
         return end_record(c);
     rpc_match_remove(&c->match, p);
     return rpc_core_no_memory(c, e);
@@ -368,10 +368,10 @@ bool rpc_core_has_news(const struct rpc_core *c)
 static int end_long(struct rpc_core *c)
 {
     struct rpc_long *l = c->first_long;
-    int rc = rpc_buf_add(&c->out, c->held.bytes, c->held.len);
+    int rc = byte_buf_add(&c->out, c->held.bytes, c->held.len);
 
     c->first_long = l->next;
-    rpc_buf_clear(&c->held);
+    byte_buf_clear(&c->held);
     l->end(l);
     return rc;
 }
@@ -385,14 +385,14 @@ int rpc_core_pull(struct rpc_core *c, bool *failed)
     *failed = false;
     if (!c->first_long)
         return 0;
-    if (!rpc_buf_room(&c->out, RPC_FRAME_HEADER)) {
+    if (!byte_buf_room(&c->out, RPC_FRAME_HEADER)) {
         *failed = true;
         return -1;
     }
     c->out.len += RPC_FRAME_HEADER;
     rc = c->first_long->fill(c->first_long, &c->out, &last);
     if (rc <= 0 || (c->out.len == start + RPC_FRAME_HEADER && !last)) {
-        rpc_buf_cut(&c->out, start);
+        byte_buf_cut(&c->out, start);
         *failed = rc < 0;
         return rc == 1 ? 1 : -1;
     }

@@ -35,8 +35,8 @@ void rpc_core_stop(struct rpc_core *c,
                    bool stop); /* take no further record, of this input nor later; or again */
 bool rpc_core_is_inside(const struct rpc_core *c); /* a record has come in part */
 
-/* What is to be sent; the driver takes from the front with rpc_buf_drop or rpc_buf_swap. */
-struct rpc_buf *rpc_core_output(struct rpc_core *c);
+/* What is to be sent; the driver takes from the front with byte_buf_drop or byte_buf_swap. */
+struct byte_buf *rpc_core_output(struct rpc_core *c);
 size_t rpc_core_held(const struct rpc_core *c); /* bytes that wait behind a long record */
 
 /* --- calling */
@@ -66,7 +66,7 @@ struct rpc_long {
     struct rpc_long *next; /* private */
     bool is_news;          /* not to wait behind other connections' long records */
     /* Append the contents of the next fragment. 1: done so; 0: nothing now; -1: cannot go on (close). */
-    int (*fill)(struct rpc_long *l, struct rpc_buf *out, bool *last);
+    int (*fill)(struct rpc_long *l, struct byte_buf *out, bool *last);
     void (*end)(struct rpc_long *l); /* sent in whole, or the core is destroyed: free it */
 };
 void rpc_core_add_long(struct rpc_core *c, struct rpc_long *l); /* taken; sent after those added before */

@@ -77,16 +77,16 @@ static void make(struct side *s)
 /* Move output to the other side in stretches of `step` bytes, as TCP may. */
 static void carry(struct side *from, struct side *to, size_t step)
 {
-    struct rpc_buf b = {0};
+    struct byte_buf b = {0};
     size_t at, n;
     struct err e;
 
-    rpc_buf_swap(&b, rpc_core_output(from->core));
+    byte_buf_swap(&b, rpc_core_output(from->core));
     for (at = 0; at < b.len; at += n) {
         n = b.len - at < step ? b.len - at : step;
         assert_int_equal(rpc_core_input(to->core, b.bytes + at, n, &e), n);
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static void call(struct side *s, struct result *r, uint32_t proc, int v)
@@ -260,7 +260,7 @@ static const struct rpc_producer producer = {.more = more, .end = ended};
 
 struct stream_in {
     struct result r;
-    struct rpc_buf spool;
+    struct byte_buf spool;
     bool end;
 };
 
@@ -268,7 +268,7 @@ static void piece(struct rpc_pending *p, const char *bytes, size_t n, bool end)
 {
     struct stream_in *in = (struct stream_in *)p;
 
-    assert_int_equal(rpc_buf_add(&in->spool, bytes, n), 0);
+    assert_int_equal(byte_buf_add(&in->spool, bytes, n), 0);
     in->end = end;
 }
 
@@ -276,7 +276,7 @@ static const struct rpc_pending_ops stream_ops = {.piece = piece, .lost = lost};
 
 /* Three bytes at a time, so that every item is cut somewhere. */
 struct drip {
-    const struct rpc_buf *b;
+    const struct byte_buf *b;
     size_t at;
 };
 
@@ -290,7 +290,7 @@ static int drip(void *arg, const char **bytes, size_t *n, struct err *e)
     return *n > 0;
 }
 
-static void read_all(const struct rpc_buf *b, int n)
+static void read_all(const struct byte_buf *b, int n)
 {
     struct drip d = {b, 0};
     struct rpc_entries_reader *r = rpc_entries_reader_create(drip, &d);
@@ -345,7 +345,7 @@ static void endless_answers_pass_and_others_wait_behind(void **state)
     assert_int_equal(r.value, 6);
     assert_int_equal(l.ended, 1);
     read_all(&in.spool, l.n);
-    rpc_buf_fini(&in.spool);
+    byte_buf_fini(&in.spool);
     rpc_core_destroy(a.core);
     rpc_core_destroy(b.core);
 }
@@ -375,7 +375,7 @@ static void a_forgotten_endless_answer_is_skipped(void **state)
     carry(&a, &b, 1000);
     carry(&b, &a, 1000);
     assert_int_equal(r.value, 9);
-    rpc_buf_fini(&in.spool);
+    byte_buf_fini(&in.spool);
     rpc_core_destroy(a.core);
     rpc_core_destroy(b.core);
 }
@@ -390,7 +390,7 @@ static void mutated_input_does_no_harm(void **state)
     for (round = 0; round < 20000; round++) {
         struct side a, b;
         struct result r[3];
-        struct rpc_buf *out;
+        struct byte_buf *out;
         struct err e;
         int k;
 
@@ -406,7 +406,7 @@ static void mutated_input_does_no_harm(void **state)
             out->bytes[seed / 65536 % out->len] = (char)(seed >> 8);
         }
         if (round % 5 == 0)
-            rpc_buf_cut(out, out->len - seed / 65536 % out->len);
+            byte_buf_cut(out, out->len - seed / 65536 % out->len);
         if (rpc_core_input(b.core, out->bytes, out->len, &e) < 0)
             bad++;
         err_set(&e, ECONNRESET, "end of round");

@@ -13,8 +13,8 @@ struct rpc_entries {
     struct rpc_long l; /* first: the core knows us by it */
     const struct rpc_producer *producer;
     void *arg;
-    struct rpc_buf head;  /* reply header and head, until the first fragment took them */
-    struct rpc_buf *out;  /* the fragment under way; NULL between calls of more() */
+    struct byte_buf head; /* reply header and head, until the first fragment took them */
+    struct byte_buf *out; /* the fragment under way; NULL between calls of more() */
     size_t start, enough; /* where it begins; how long it is when it is full */
     bool tailed, failed;
 };
@@ -30,7 +30,7 @@ bool rpc_entries_is_full(const struct rpc_entries *s)
 static int rpc_entries_append(struct rpc_entries *s, bool more, xdrproc_t codec, const void *value)
 {
     size_t before = s->out->len;
-    char *at = rpc_buf_room(s->out, 4);
+    char *at = byte_buf_room(s->out, 4);
 
     assert(!s->tailed);
     if (!at) {
@@ -41,7 +41,7 @@ static int rpc_entries_append(struct rpc_entries *s, bool more, xdrproc_t codec,
     s->out->len += 4;
     if (!codec || rpc_buf_encode(s->out, codec, value) == 0)
         return 0;
-    rpc_buf_cut(s->out, before);
+    byte_buf_cut(s->out, before);
     return -1;
 }
 
@@ -55,7 +55,7 @@ int rpc_entries_add_bytes(struct rpc_entries *s, const void *bytes, size_t n)
     assert(n % 4 == 0);
     if (rpc_entries_append(s, true, NULL, NULL) < 0)
         return -1;
-    if (rpc_buf_add(s->out, bytes, n) == 0)
+    if (byte_buf_add(s->out, bytes, n) == 0)
         return 0;
     s->failed = true;
     return -1;
@@ -71,7 +71,7 @@ int rpc_entries_tail(struct rpc_entries *s, xdrproc_t codec, const void *tail)
     return rc;
 }
 
-static int rpc_entries_fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
+static int rpc_entries_fill(struct rpc_long *l, struct byte_buf *out, bool *last)
 {
     struct rpc_entries *s = (struct rpc_entries *)l;
     enum rpc_more more;
@@ -79,9 +79,9 @@ static int rpc_entries_fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
     s->out = out;
     s->start = out->len;
     s->enough = s->head.len && !l->is_news ? RPC_ENTRIES_FIRST : RPC_ENTRIES_FRAGMENT;
-    if (rpc_buf_add(out, s->head.bytes, s->head.len) < 0)
+    if (byte_buf_add(out, s->head.bytes, s->head.len) < 0)
         return -1;
-    rpc_buf_fini(&s->head);
+    byte_buf_fini(&s->head);
     more = s->producer->more(s->arg, s);
     s->out = NULL;
     if (s->failed)
@@ -97,7 +97,7 @@ static void rpc_entries_end(struct rpc_long *l)
 
     if (s->producer->end)
         s->producer->end(s->arg);
-    rpc_buf_fini(&s->head);
+    byte_buf_fini(&s->head);
     free(s);
 }
 
@@ -112,7 +112,7 @@ int rpc_entries_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xhead, const v
                               .producer = p,
                               .arg = arg};
     if (rpc_msg_put_ok(&s->head, xid) < 0 || (xhead && rpc_buf_encode(&s->head, xhead, head) < 0)) {
-        rpc_buf_fini(&s->head);
+        byte_buf_fini(&s->head);
         free(s);
         return err_set(e, EINVAL, "the head of an answer is beyond what can be sent");
     }

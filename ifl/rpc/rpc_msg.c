@@ -126,9 +126,9 @@ enum rpc_msg_kind rpc_msg_parse(const char *bytes, size_t n, struct rpc_call_hdr
 }
 
 /* n words at the end of b */
-static int put_words(struct rpc_buf *b, const uint32_t *words, size_t n)
+static int put_words(struct byte_buf *b, const uint32_t *words, size_t n)
 {
-    char *at = rpc_buf_room(b, 4 * n);
+    char *at = byte_buf_room(b, 4 * n);
     size_t i;
 
     if (!at)
@@ -139,21 +139,21 @@ static int put_words(struct rpc_buf *b, const uint32_t *words, size_t n)
     return 0;
 }
 
-int rpc_msg_put_call(struct rpc_buf *b, uint32_t xid, const struct rpc_proc_id *id, uint32_t flavour)
+int rpc_msg_put_call(struct byte_buf *b, uint32_t xid, const struct rpc_proc_id *id, uint32_t flavour)
 {
     const uint32_t words[] = {xid, CALL, VERSION, id->prog, id->vers, id->proc, flavour, 0, RPC_AUTH_NONE, 0};
 
     return put_words(b, words, sizeof words / sizeof *words);
 }
 
-int rpc_msg_put_ok(struct rpc_buf *b, uint32_t xid)
+int rpc_msg_put_ok(struct byte_buf *b, uint32_t xid)
 {
     const uint32_t words[] = {xid, REPLY, ACCEPTED, RPC_AUTH_NONE, 0, 0};
 
     return put_words(b, words, sizeof words / sizeof *words);
 }
 
-int rpc_msg_put_starttls(struct rpc_buf *b, uint32_t xid)
+int rpc_msg_put_starttls(struct byte_buf *b, uint32_t xid)
 {
     uint32_t words[] = {xid, REPLY, ACCEPTED, RPC_AUTH_NONE, sizeof starttls, 0, 0, 0};
 
@@ -162,7 +162,7 @@ int rpc_msg_put_starttls(struct rpc_buf *b, uint32_t xid)
     return put_words(b, words, sizeof words / sizeof *words);
 }
 
-int rpc_msg_put_error(struct rpc_buf *b, uint32_t xid, enum rpc_status status, uint32_t low, uint32_t high)
+int rpc_msg_put_error(struct byte_buf *b, uint32_t xid, enum rpc_status status, uint32_t low, uint32_t high)
 {
     const uint32_t auth[] = {xid, REPLY, DENIED, DENIED_AUTH, low};
     const uint32_t mismatch[] = {xid, REPLY, DENIED, DENIED_MISMATCH, low, high};

@@ -63,10 +63,10 @@ enum rpc_msg_kind { RPC_MSG_CALL, RPC_MSG_REPLY, RPC_MSG_OLD_RPC, RPC_MSG_BAD };
 enum rpc_msg_kind rpc_msg_parse(const char *bytes, size_t n, struct rpc_call_hdr *c, struct rpc_reply_hdr *r);
 
 /* Append headers. 0, or -1: no memory (nothing was added). */
-int rpc_msg_put_call(struct rpc_buf *b, uint32_t xid, const struct rpc_proc_id *id, uint32_t flavour);
-int rpc_msg_put_ok(struct rpc_buf *b, uint32_t xid); /* the result follows */
-int rpc_msg_put_starttls(struct rpc_buf *b, uint32_t xid);
-int rpc_msg_put_error(struct rpc_buf *b, uint32_t xid, enum rpc_status status, uint32_t low, uint32_t high);
+int rpc_msg_put_call(struct byte_buf *b, uint32_t xid, const struct rpc_proc_id *id, uint32_t flavour);
+int rpc_msg_put_ok(struct byte_buf *b, uint32_t xid); /* the result follows */
+int rpc_msg_put_starttls(struct byte_buf *b, uint32_t xid);
+int rpc_msg_put_error(struct byte_buf *b, uint32_t xid, enum rpc_status status, uint32_t low, uint32_t high);
 
 bool rpc_msg_is_starttls(const struct rpc_reply_hdr *r);
 

@@ -29,7 +29,7 @@ struct rpc_sync {
     struct rpc_sync_call *calls; /* handed out and not freed */
     bool reading, writing, broken;
     struct err why;
-    struct rpc_buf sending;
+    struct byte_buf sending;
     char *in;
 };
 
@@ -42,9 +42,9 @@ struct rpc_sync_call {
     enum call_state state;
     struct rpc_reply_hdr header; /* a plain answer's; its bytes are in body */
     bool starttls;
-    struct rpc_buf body; /* result, or contents of an endless answer not taken yet */
+    struct byte_buf body; /* result, or contents of an endless answer not taken yet */
     /* endless answers */
-    struct rpc_buf current; /* what the reader looks at: not under the lock */
+    struct byte_buf current; /* what the reader looks at: not under the lock */
     struct rpc_entries_reader *reader;
     int64_t deadline;
 };
@@ -57,14 +57,14 @@ static void rpc_sync_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr 
 
     c->header = *r;
     c->starttls = rpc_msg_is_starttls(r);
-    c->state = rpc_buf_add(&c->body, r->result, r->n_result) == 0 ? CALL_ANSWERED : CALL_LOST;
+    c->state = byte_buf_add(&c->body, r->result, r->n_result) == 0 ? CALL_ANSWERED : CALL_LOST;
 }
 
 static void rpc_sync_on_piece(struct rpc_pending *p, const char *bytes, size_t n, bool end)
 {
     struct rpc_sync_call *c = (struct rpc_sync_call *)p;
 
-    if (rpc_buf_add(&c->body, bytes, n) < 0) {
+    if (byte_buf_add(&c->body, bytes, n) < 0) {
         c->state = CALL_LOST;
         if (!end)
             rpc_core_forget(c->s->core, p);
@@ -171,15 +171,15 @@ static int rpc_sync_write_all(struct rpc_sync *s, struct err *e)
 /* Send what the core has; if another thread is sending already, it sends ours too. Lock held. */
 static void rpc_sync_flush(struct rpc_sync *s)
 {
-    struct rpc_buf *out = rpc_core_output(s->core);
+    struct byte_buf *out = rpc_core_output(s->core);
 
     while (out->len && !s->writing && !s->broken) {
         struct err e = {0};
         int rc;
 
         s->writing = true;
-        rpc_buf_clear(&s->sending);
-        rpc_buf_swap(out, &s->sending);
+        byte_buf_clear(&s->sending);
+        byte_buf_swap(out, &s->sending);
         pthread_mutex_unlock(&s->lock);
         rc = rpc_sync_write_all(s, &e);
         pthread_mutex_lock(&s->lock);
@@ -279,7 +279,7 @@ static int ask_for_tls(struct rpc_sync *s, const struct rpc_sync_tls *tls, int64
     else if (!c.starttls || rpc_core_is_inside(s->core))
         rc = err_set(e, EPROTONOSUPPORT, "the server offers no TLS on this port");
     pthread_mutex_unlock(&s->lock);
-    rpc_buf_fini(&c.body);
+    byte_buf_fini(&c.body);
     return rc;
 }
 
@@ -312,7 +312,7 @@ void rpc_sync_destroy(struct rpc_sync *s)
         rpc_sync_cancel(s->calls);
     rpc_core_destroy(s->core);
     rpc_dial_close(&s->dial);
-    rpc_buf_fini(&s->sending);
+    byte_buf_fini(&s->sending);
     free(s->in);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -395,8 +395,8 @@ static void rpc_sync_forget(struct rpc_sync_call *c)
     if (c->state == CALL_WAITS)
         rpc_core_forget(c->s->core, &c->p);
     pthread_mutex_unlock(&c->s->lock);
-    rpc_buf_fini(&c->body);
-    rpc_buf_fini(&c->current);
+    byte_buf_fini(&c->body);
+    byte_buf_fini(&c->current);
     rpc_entries_reader_destroy(c->reader);
 }
 
@@ -505,8 +505,8 @@ static int rpc_sync_refill(void *arg, const char **bytes, size_t *n, struct err 
     pthread_mutex_lock(&s->lock);
     while (!c->body.len && c->state == CALL_WAITS && rc == 0)
         rc = wait_once(s, c->deadline, e);
-    rpc_buf_clear(&c->current);
-    rpc_buf_swap(&c->current, &c->body);
+    byte_buf_clear(&c->current);
+    byte_buf_swap(&c->current, &c->body);
     if (c->current.len)
         rc = 1;
     else if (rc == 0 && c->state == CALL_LOST)

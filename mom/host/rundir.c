@@ -211,17 +211,17 @@ static int append_whole(int fd, const char *bytes, size_t n, bool sync, struct e
 
 int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, struct err *e)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     int rc = -1;
 
-    rpc_buf_init(&b);
-    if (rpc_buf_add(&b, "\0\0\0", ITEM_HEAD) < 0 || rpc_buf_encode(&b, codec, item) < 0) {
+    byte_buf_init(&b);
+    if (byte_buf_add(&b, "\0\0\0", ITEM_HEAD) < 0 || rpc_buf_encode(&b, codec, item) < 0) {
         err_set(e, EINVAL, "a record of a run cannot be encoded");
     } else {
         rpc_buf_put_u32(b.bytes, (uint32_t)(b.len - ITEM_HEAD));
         rc = append_whole(fd, b.bytes, b.len, sync, e);
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return rc;
 }
 

@@ -12,7 +12,7 @@
 #include "helper_launch.h"
 #include "helper_link.h"
 #include "helper_reply.h"
-#include "rpc_buf.h"
+#include "byte_buf.h"
 
 /* SIZE_MAX_ALL: some kilobytes a rank is usual; a hundred thousand ranks fit. */
 enum { SIZE_MAX_ALL = 512 << 20 };
@@ -36,10 +36,10 @@ struct helper_fence { /* on the host that puts together */
     struct part {
         unsigned host;
         bool complete;
-        struct rpc_buf bytes;
+        struct byte_buf bytes;
     } * parts;
     unsigned n_parts;
-    struct rpc_buf all; /* when complete */
+    struct byte_buf all; /* when complete */
     bool complete;
     struct asker *askers;
     pmix_modex_cbfunc_t done; /* of our own ranks; NULL: they have not come, or have been told */
@@ -55,7 +55,7 @@ struct sending { /* on the others */
     unsigned hosts;
     char *data;
     size_t n_data, sent;
-    struct rpc_buf all;
+    struct byte_buf all;
     pmix_modex_cbfunc_t done;
     void *done_arg;
 };
@@ -138,9 +138,9 @@ static void wish_free(struct helper_fence_wish *w)
 static void fence_free(struct helper_fence *f)
 {
     for (unsigned i = 0; i < f->n_parts; i++)
-        rpc_buf_fini(&f->parts[i].bytes);
+        byte_buf_fini(&f->parts[i].bytes);
     free(f->parts);
-    rpc_buf_fini(&f->all);
+    byte_buf_fini(&f->all);
     while (f->askers) {
         struct asker *a = f->askers;
 
@@ -186,7 +186,7 @@ static struct helper_fence *fence_get(struct helper_launch *l, uint64_t ranks, u
     f->ranks = ranks;
     f->number = number;
     f->hosts = hosts;
-    rpc_buf_init(&f->all);
+    byte_buf_init(&f->all);
     f->next = l->fences;
     l->fences = f;
     return f;
@@ -200,7 +200,7 @@ static struct part *part_of(struct helper_fence *f, unsigned host)
     if (f->n_parts == f->hosts)
         return NULL;
     f->parts[f->n_parts].host = host;
-    rpc_buf_init(&f->parts[f->n_parts].bytes);
+    byte_buf_init(&f->parts[f->n_parts].bytes);
     return &f->parts[f->n_parts++];
 }
 
@@ -221,7 +221,7 @@ static void forget_older(struct helper_launch *l, const struct helper_fence *tha
     }
 }
 
-static void answer_piece(struct helper *h, uint32_t xid, const struct rpc_buf *all, uint64_t offset)
+static void answer_piece(struct helper *h, uint32_t xid, const struct byte_buf *all, uint64_t offset)
 {
     struct launch_answer a = {.status = PMIX_SUCCESS, .size = all->len};
 
@@ -238,10 +238,10 @@ static void fence_complete(struct helper *h, struct helper_launch *l, struct hel
     pmix_status_t status = PMIX_SUCCESS;
 
     for (unsigned i = 0; i < f->n_parts; i++) {
-        if (rpc_buf_add(&f->all, f->parts[i].bytes.bytes, f->parts[i].bytes.len) < 0)
+        if (byte_buf_add(&f->all, f->parts[i].bytes.bytes, f->parts[i].bytes.len) < 0)
             status = PMIX_ERR_NOMEM;
-        rpc_buf_fini(&f->parts[i].bytes);
-        rpc_buf_init(&f->parts[i].bytes);
+        byte_buf_fini(&f->parts[i].bytes);
+        byte_buf_init(&f->parts[i].bytes);
     }
     f->complete = true;
     while (f->askers) {
@@ -275,7 +275,7 @@ static const char *take_piece(struct helper_fence *f, struct part *p, const stru
         return NULL; /* said again */
     if (a->offset != p->bytes.len || p->bytes.len + a->bytes.bytes_len > a->size)
         return "a piece of a fence is missing";
-    if (rpc_buf_add(&p->bytes, a->bytes.bytes_val, a->bytes.bytes_len) < 0)
+    if (byte_buf_add(&p->bytes, a->bytes.bytes_val, a->bytes.bytes_len) < 0)
         return "no memory for a fence";
     f->size += a->bytes.bytes_len;
     return NULL;
@@ -325,7 +325,7 @@ static void sending_over(struct sending *s, pmix_status_t status)
     tell(s->done, s->done_arg, status, s->all.bytes, status == PMIX_SUCCESS ? s->all.len : 0);
     free(s->nspace);
     free(s->data);
-    rpc_buf_fini(&s->all);
+    byte_buf_fini(&s->all);
     free(s);
 }
 
@@ -336,7 +336,7 @@ static void sending_on_piece(void *arg, const struct launch_answer *a, const cha
     struct sending *s = arg;
 
     if (!a || a->status != PMIX_SUCCESS || a->size > SIZE_MAX_ALL ||
-        rpc_buf_add(&s->all, a->bytes.bytes_val, a->bytes.bytes_len) < 0 ||
+        byte_buf_add(&s->all, a->bytes.bytes_val, a->bytes.bytes_len) < 0 ||
         (!a->bytes.bytes_len && s->all.len < a->size))
         sending_over(s, a && a->status != PMIX_SUCCESS ? a->status : PMIX_ERR_UNREACH);
     else if (s->all.len < a->size)
@@ -406,7 +406,7 @@ static void send_mine(struct helper *h, struct helper_launch *l, struct helper_f
     w->data = NULL;
     s->done = w->done;
     s->done_arg = w->done_arg;
-    rpc_buf_init(&s->all);
+    byte_buf_init(&s->all);
     sending_put(s);
 }
 
@@ -416,7 +416,7 @@ static void keep_mine(struct helper *h, struct helper_launch *l, struct helper_f
     struct helper_fence *f = fence_get(l, id->ranks, id->number, hosts);
     struct part *p = f && f->hosts == hosts ? part_of(f, l->mine) : NULL;
 
-    if (!p || rpc_buf_add(&p->bytes, w->data, w->n_data) < 0) {
+    if (!p || byte_buf_add(&p->bytes, w->data, w->n_data) < 0) {
         tell(w->done, w->done_arg, PMIX_ERR_NOMEM, NULL, 0);
         return;
     }

@@ -98,13 +98,13 @@ void helper_link_answer(struct helper_link *l, uint32_t xid, const struct launch
 {
     struct launch_answer a = *given;
     struct tmx_answer out = {.code = TM_SUCCESS};
-    struct rpc_buf b;
+    struct byte_buf b;
     char none[1] = "", too_long[] = "the answer of the PMIx helper is too long";
 
     if (!a.text)
         a.text = none;
     out.text = none;
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_launch_answer, &a) < 0 || b.len > TMX_INFO_MAX) {
         out.code = TM_ESYSTEM;
         out.text = too_long;
@@ -113,7 +113,7 @@ void helper_link_answer(struct helper_link *l, uint32_t xid, const struct launch
         out.info.info_len = (u_int)b.len;
     }
     rpc_core_reply(l->core, xid, (xdrproc_t)xdr_tmx_answer, &out, NULL);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 void helper_link_refuse(struct helper_link *l, uint32_t xid, int status, const char *text)
@@ -210,10 +210,10 @@ int helper_link_ask_peer(struct helper_link *l, unsigned node, const struct laun
 {
     struct helper_link_peer *p = malloc(sizeof *p);
     struct tmx_ask out = {.kind = TMX_ASK_PMIX, .tmx_ask_u.pmix = {.node = node}};
-    struct rpc_buf b;
+    struct byte_buf b;
     int rc = -1;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (!p || rpc_buf_encode(&b, (xdrproc_t)xdr_launch_ask, ask) < 0) {
         err_set(e, ENOMEM, "no memory for a question to another host");
     } else {
@@ -222,7 +222,7 @@ int helper_link_ask_peer(struct helper_link *l, unsigned node, const struct laun
         out.tmx_ask_u.pmix.bytes.bytes_len = (u_int)b.len;
         rc = helper_link_ask(l, &out, helper_link_on_peer, p, e);
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     if (rc < 0)
         free(p);
     return rc;
@@ -241,7 +241,7 @@ short helper_link_events(struct helper_link *l)
 
 static void helper_link_send_some(struct helper_link *l)
 {
-    struct rpc_buf *out = rpc_core_output(l->core);
+    struct byte_buf *out = rpc_core_output(l->core);
 
     while (out->len && !l->broken) {
         ssize_t n = send(l->fd, out->bytes, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -250,7 +250,7 @@ static void helper_link_send_some(struct helper_link *l)
             l->broken = errno != EAGAIN && errno != EINTR;
             return;
         }
-        rpc_buf_drop(out, (size_t)n);
+        byte_buf_drop(out, (size_t)n);
     }
 }
 

@@ -11,7 +11,7 @@
 #include "helper_launch.h"
 #include "helper_link.h"
 #include "helper_reply.h"
-#include "rpc_buf.h"
+#include "byte_buf.h"
 
 enum { SIZE_LIMIT = 64 << 20 }; /* what one rank publishes is some kilobytes */
 
@@ -20,7 +20,7 @@ struct fetch {
     struct helper *h;
     unsigned node;
     pmix_proc_t proc;
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     pmix_modex_cbfunc_t done;
     void *done_arg;
 };
@@ -37,7 +37,7 @@ static void fetch_over(struct fetch *f, pmix_status_t status)
     helper_reply_modex(f->done, f->done_arg, status, bytes, bytes ? f->bytes.len : 0, helper_modex_release,
                        bytes);
     if (!bytes)
-        rpc_buf_fini(&f->bytes);
+        byte_buf_fini(&f->bytes);
     free(f);
 }
 
@@ -50,7 +50,7 @@ static void fetch_on_piece(void *arg, const struct launch_answer *a, const char 
     if (!a || a->status != PMIX_SUCCESS)
         fetch_over(f, a ? a->status : PMIX_ERR_UNREACH);
     else if (a->size > SIZE_LIMIT || (!a->bytes.bytes_len && f->bytes.len < a->size) ||
-             rpc_buf_add(&f->bytes, a->bytes.bytes_val, a->bytes.bytes_len) < 0)
+             byte_buf_add(&f->bytes, a->bytes.bytes_val, a->bytes.bytes_len) < 0)
         fetch_over(f, PMIX_ERR_OUT_OF_RESOURCE);
     else if (f->bytes.len < a->size)
         fetch_ask(f);
@@ -85,7 +85,7 @@ void helper_modex_begin(struct helper *h, struct helper_event *ev)
                             .proc = w->proc,
                             .done = w->done,
                             .done_arg = w->done_arg};
-        rpc_buf_init(&f->bytes);
+        byte_buf_init(&f->bytes);
         fetch_ask(f);
     }
     free(w);

@@ -17,7 +17,7 @@
 #include "helper.h"
 #include "helper_reply.h"
 #include "json_read.h"
-#include "rpc_buf.h"
+#include "byte_buf.h"
 
 extern char **environ;
 
@@ -32,14 +32,14 @@ struct helper_policy {
     } * first;
     int fd;
     pid_t pid;
-    struct rpc_buf text;
+    struct byte_buf text;
 };
 
 static struct helper_policy *policy_get(struct helper *h)
 {
     if (!h->policy && (h->policy = calloc(1, sizeof *h->policy))) {
         h->policy->fd = -1;
-        rpc_buf_init(&h->policy->text);
+        byte_buf_init(&h->policy->text);
     }
     return h->policy;
 }
@@ -162,7 +162,7 @@ static void policy_say(struct helper_policy *p)
 {
     json_t *root = NULL;
 
-    if (rpc_buf_add(&p->text, "", 1) == 0)
+    if (byte_buf_add(&p->text, "", 1) == 0)
         root = json_read(p->text.bytes, p->text.len - 1, TEXT_MAX + PIECE, NULL);
     while (p->first) {
         struct asking *x = p->first;
@@ -176,8 +176,8 @@ static void policy_say(struct helper_policy *p)
         free(x);
     }
     json_decref(root);
-    rpc_buf_fini(&p->text);
-    rpc_buf_init(&p->text);
+    byte_buf_fini(&p->text);
+    byte_buf_init(&p->text);
 }
 
 /* ---- the command */
@@ -268,7 +268,7 @@ void helper_policy_turn(struct helper *h)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n > 0 && p->text.len < TEXT_MAX && rpc_buf_add(&p->text, piece, (size_t)n) == 0)
+    if (n > 0 && p->text.len < TEXT_MAX && byte_buf_add(&p->text, piece, (size_t)n) == 0)
         return;
     close(p->fd);
     p->fd = -1;

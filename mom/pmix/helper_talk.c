@@ -427,7 +427,7 @@ static void talk_declare(struct helper *h)
     struct wire_party party = {.takes_part = false};
     bool can = false;
     uint32_t need_s = 0;
-    struct rpc_buf b;
+    struct byte_buf b;
 
     for (const struct program *p = t->programs; p; p = p->next) {
         party.takes_part |= p->takes_part;
@@ -442,11 +442,11 @@ static void talk_declare(struct helper *h)
     t->declared_s = need_s;
     t->party = party.takes_part;
     ask.tmx_ask_u.declare = (struct tmx_declare_args){.how = (char *)(can ? "pmix" : ""), .need_s = need_s};
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_wire_party, &party) == 0)
         ask.tmx_ask_u.declare.ext = (wire_ext){(u_int)b.len, b.bytes};
     (void)helper_link_ask(h->link, &ask, talk_ignore, NULL, NULL); /* encoded inside */
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 /* It has said something about preemption: the job waits for it. */

@@ -375,16 +375,16 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
                                 .grace_s = grace_s,
                                 .why = EXEC_WHY_LIMIT};
     exec_over_limit over = {(u_int)reason, (char *)text};
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_over_limit, &over) == 0) {
         args.ext.wire_ext_val = b.bytes;
         args.ext.wire_ext_len = (u_int)b.len;
         exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_TERMINATE,
                          (xdrproc_t)xdr_exec_terminate_args, &args, NULL, NULL);
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 /* The script has ended, so what it has left on other hosts ends too, without grace. */

@@ -221,10 +221,10 @@ int attrib_render_walk_resource(struct attrib_render *w, const struct resource *
 
 /* ---- wire bytes -------------------------------------------------------------------------------------- */
 
-int attrib_render_text(struct rpc_buf *out, const char *text, size_t n)
+int attrib_render_text(struct byte_buf *out, const char *text, size_t n)
 {
     size_t padded = (n + 3) & ~(size_t)3;
-    char *at = rpc_buf_room(out, 4 + padded);
+    char *at = byte_buf_room(out, 4 + padded);
 
     if (!at)
         return -1;
@@ -236,9 +236,9 @@ int attrib_render_text(struct rpc_buf *out, const char *text, size_t n)
     return 0;
 }
 
-int attrib_render_begin(struct attrib_render_attrs *a, struct rpc_buf *out)
+int attrib_render_begin(struct attrib_render_attrs *a, struct byte_buf *out)
 {
-    char *at = rpc_buf_room(out, 4);
+    char *at = byte_buf_room(out, 4);
 
     if (!at)
         return -1;

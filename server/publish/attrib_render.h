@@ -29,13 +29,13 @@ int attrib_render_walk_resource(struct attrib_render *w, const struct resource *
 
 /* ---- wire bytes: a wire_attrs that is filled by attrib_render_triple, an attr_walk_fn */
 struct attrib_render_attrs {
-    struct rpc_buf *out;
+    struct byte_buf *out;
     size_t count_at;
     uint32_t n;
 };
-int attrib_render_begin(struct attrib_render_attrs *a, struct rpc_buf *out);
+int attrib_render_begin(struct attrib_render_attrs *a, struct byte_buf *out);
 int attrib_render_triple(void *attrs, const char *name, const char *resource, const char *value);
 void attrib_render_end(struct attrib_render_attrs *a);
-int attrib_render_text(struct rpc_buf *out, const char *text, size_t n); /* an XDR string */
+int attrib_render_text(struct byte_buf *out, const char *text, size_t n); /* an XDR string */
 
 #endif

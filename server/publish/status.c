@@ -37,7 +37,7 @@ void status_destroy(struct status *st)
 }
 
 int status_encode(struct status *st, const struct object *o, const struct attr_select *want,
-                  const struct attr_reader *reader, struct rpc_buf *out)
+                  const struct attr_reader *reader, struct byte_buf *out)
 {
     struct attrib_render_attrs a;
     size_t before = out->len;
@@ -47,7 +47,7 @@ int status_encode(struct status *st, const struct object *o, const struct attr_s
         attrib_render_end(&a);
         return 0;
     }
-    rpc_buf_cut(out, before);
+    byte_buf_cut(out, before);
     return -1;
 }
 

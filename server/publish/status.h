@@ -56,7 +56,7 @@ void status_query_destroy(struct status_query *q);
 /* Append the next entry's bytes (an ifl_status_entry) to `out`. 1 one was added; 0 no more; -1 nothing now: history
  * is being read, and ^wake is called when there is more; 2 nothing yet: much was looked at, call again in a later
  * turn. */
-int status_query_next(struct status_query *q, struct rpc_buf *out);
+int status_query_next(struct status_query *q, struct byte_buf *out);
 /* After the last entry: what to put into the tail. Code 0; 1: some names were not found (the text says which);
  * PBSE_*: none was found. */
 void status_query_result(const struct status_query *q, struct err *out);
@@ -67,7 +67,7 @@ void status_query_reply(struct rpc_request *r, struct status_query *q);
 /* ---- parts of it, for watch and history */
 /* Append `name` and the wanted attributes (a wire_id and a wire_attrs). -1: no memory, `out` is as before. */
 int status_encode(struct status *st, const struct object *o, const struct attr_select *want,
-                  const struct attr_reader *reader, struct rpc_buf *out);
+                  const struct attr_reader *reader, struct byte_buf *out);
 /* All attributes of a job as the store's history keeps them: {"Job_Name": "x", "Resource_List": {"ncpus": "1"}}.
  * For run/history; -1: no memory. */
 int status_history_json(struct status *st, const struct job *j, struct strbuf *out);

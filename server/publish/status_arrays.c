@@ -49,7 +49,7 @@ static int need_ghost(struct status_query *q, const struct job *array, int64_t i
 
 /* FINISHED: one that ended without a row, since it was deleted before it ran, or its history was purged. */
 static int show_ghost(struct status_query *q, const struct job *array, int64_t index, enum job_state state,
-                      struct rpc_buf *out)
+                      struct byte_buf *out)
 {
     if (need_ghost(q, array, index, state) < 0 || !q->ghost_matches || subjob_rename(q->ghost, index) < 0)
         return 0;
@@ -57,7 +57,7 @@ static int show_ghost(struct status_query *q, const struct job *array, int64_t i
 }
 
 /* Where one is not wanted, none of those that follow it is. */
-static int show_queued(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
+static int show_queued(struct status_query *q, const struct job *array, int64_t *index, struct byte_buf *out)
 {
     int64_t other;
 
@@ -78,7 +78,7 @@ static bool is_open(const struct status_query *q, const struct job *array)
     return status_may_see(q->st->ctx, q->reader.level, q->who, array->owner);
 }
 
-int status_arrays_show(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
+int status_arrays_show(struct status_query *q, const struct job *array, int64_t *index, struct byte_buf *out)
 {
     const struct job_key key = {array->key.seq, (int32_t)*index};
     const struct job *j = jobs_find(q->st->ctx->jobs, key);
@@ -146,10 +146,10 @@ static int64_t next_chosen(const struct status_query *q, const struct array_map 
 
 /* The next chosen index of these, as `show` shows it. 1 shown, 0 no more, -1 wait, STATUS_PAUSE. */
 typedef int show_index_fn(struct status_query *q, const struct job *array, int64_t *index,
-                          struct rpc_buf *out);
+                          struct byte_buf *out);
 
 static int expand(struct status_query *q, const struct array_map *map, const struct job *array,
-                  show_index_fn *show, struct rpc_buf *out)
+                  show_index_fn *show, struct byte_buf *out)
 {
     size_t before = out->len;
     int64_t i;
@@ -165,7 +165,7 @@ static int expand(struct status_query *q, const struct array_map *map, const str
         q->index = i;
         if (rc > 0)
             return 1;
-        rpc_buf_cut(out, before);
+        byte_buf_cut(out, before);
     }
     return 0;
 }
@@ -185,7 +185,7 @@ static int need_past(struct status_query *q, int64_t seq)
 
 /* No array: it is the past one of names[at]. */
 static int status_arrays_show_past(struct status_query *q, const struct job *array, int64_t *index,
-                                   struct rpc_buf *out)
+                                   struct byte_buf *out)
 {
     const struct job_key key = {q->keys[q->at].seq, (int32_t)*index};
     struct found *f;
@@ -196,7 +196,7 @@ static int status_arrays_show_past(struct status_query *q, const struct job *arr
     return rc < 0 ? -1 : status_past_show(q, key.index, out);
 }
 
-static int expand_past(struct status_query *q, struct rpc_buf *out)
+static int expand_past(struct status_query *q, struct byte_buf *out)
 {
     int64_t seq = q->keys[q->at].seq;
     int rc = status_history_is_kept(q) ? need_past(q, seq) : 0;
@@ -221,12 +221,12 @@ static bool is_of_the_past(struct status_query *q, const struct job *array)
 }
 
 /* An array that the client may not see is treated like one that has ended: none of its indices is examined. */
-static int expand_array(struct status_query *q, const struct job *array, struct rpc_buf *out)
+static int expand_array(struct status_query *q, const struct job *array, struct byte_buf *out)
 {
     return is_open(q, array) ? expand(q, array->array, array, status_arrays_show, out) : 0;
 }
 
-int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
+int status_arrays_expand(struct status_query *q, struct byte_buf *out)
 {
     const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
     const struct job *array = jobs_find(q->st->ctx->jobs, key);

@@ -9,19 +9,19 @@
 #include "status_state.h"
 
 /* An ifl_status_entry: name, attributes, text. */
-int status_entry_end(struct status_query *q, struct rpc_buf *out, struct attrib_render_attrs *a)
+int status_entry_end(struct status_query *q, struct byte_buf *out, struct attrib_render_attrs *a)
 {
     attrib_render_end(a);
     q->served++;
     return attrib_render_text(out, "", 0);
 }
 
-int status_entry_begin(struct rpc_buf *out, const char *name, struct attrib_render_attrs *a)
+int status_entry_begin(struct byte_buf *out, const char *name, struct attrib_render_attrs *a)
 {
     return attrib_render_text(out, name, strlen(name)) < 0 ? -1 : attrib_render_begin(a, out);
 }
 
-int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out)
+int status_entry_put(struct status_query *q, const struct object *o, struct byte_buf *out)
 {
     struct attrib_render_attrs a;
 
@@ -33,7 +33,7 @@ int status_entry_put(struct status_query *q, const struct object *o, struct rpc_
     return status_entry_end(q, out, &a);
 }
 
-int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out)
+int status_entry_put_resource(struct status_query *q, const struct resource *r, struct byte_buf *out)
 {
     struct attrib_render_attrs a;
 

@@ -13,9 +13,9 @@ bool status_entry_wants(const struct status_query *q, const struct job *j);
 /* A subjob is history when its array is. */
 bool status_entry_is_history(const struct status_query *q, const struct job *j);
 /* Append an entry: whole, or its beginning and its end with attributes between. -1: no memory. */
-int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out);
-int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out);
-int status_entry_begin(struct rpc_buf *out, const char *name, struct attrib_render_attrs *a);
-int status_entry_end(struct status_query *q, struct rpc_buf *out, struct attrib_render_attrs *a);
+int status_entry_put(struct status_query *q, const struct object *o, struct byte_buf *out);
+int status_entry_put_resource(struct status_query *q, const struct resource *r, struct byte_buf *out);
+int status_entry_begin(struct byte_buf *out, const char *name, struct attrib_render_attrs *a);
+int status_entry_end(struct status_query *q, struct byte_buf *out, struct attrib_render_attrs *a);
 
 #endif

@@ -58,7 +58,7 @@ static int history_attr(const struct status_query *q, const char *owner, const c
     return rc;
 }
 
-int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out)
+int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct byte_buf *out)
 {
     const char *owner = json_string_value(json_object_get(attrs, "Job_Owner"));
     struct attrib_render_attrs a;
@@ -74,7 +74,7 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
 }
 
 /* 1: shown, 0: not for this query. */
-int status_history_show(struct status_query *q, const struct found *f, struct rpc_buf *out)
+int status_history_show(struct status_query *q, const struct found *f, struct byte_buf *out)
 {
     json_t *attrs;
     int rc = 0;

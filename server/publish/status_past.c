@@ -99,7 +99,7 @@ bool status_past_has_moved(const struct status_query *q, int64_t seq)
     return status_past_map(q, seq) && q->past->moved;
 }
 
-int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out)
+int status_past_show(struct status_query *q, int64_t index, struct byte_buf *out)
 {
     const struct status_past *p = q->past;
     const char *server = strchr(p->id, ']');

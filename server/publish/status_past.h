@@ -12,7 +12,7 @@ const struct array_map *status_past_map(const struct status_query *q, int64_t se
 bool status_past_has_moved(const struct status_query *q,
                            int64_t seq); /* to another server, with all its subjobs */
 /* A subjob that has no row: it was deleted before it ran. 1: appended; 0: not for this query. */
-int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out);
+int status_past_show(struct status_query *q, int64_t index, struct byte_buf *out);
 void status_past_fini(struct status_query *q);
 
 #endif

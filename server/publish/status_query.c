@@ -37,7 +37,7 @@ static int64_t next_index(const struct status_query *q, const struct job *array,
 }
 
 /* One step: the lowest key above q->last of what is in memory, in the store, or only an index of an array. */
-static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end)
+static int step_of_all(struct status_query *q, struct byte_buf *out, bool *is_end)
 {
     const struct job *array = status_arrays_after(q, q->last);
     struct found *f = NULL;
@@ -69,14 +69,14 @@ static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end
     return status_history_show(q, f, out);
 }
 
-static int next_of_all(struct status_query *q, struct rpc_buf *out)
+static int next_of_all(struct status_query *q, struct byte_buf *out)
 {
     size_t before = out->len;
     bool is_end = false;
     int rc = 0;
 
     while (rc == 0 && !is_end) {
-        rpc_buf_cut(out, before);
+        byte_buf_cut(out, before);
         rc = status_may_look(q) ? step_of_all(q, out, &is_end) : STATUS_PAUSE;
     }
     return rc;
@@ -103,7 +103,7 @@ static bool become_range(struct status_query *q)
 }
 
 /* What history says of a job that is not in memory. An array there is one by its name. */
-static int show_asked(struct status_query *q, const char *name, struct rpc_buf *out)
+static int show_asked(struct status_query *q, const char *name, struct byte_buf *out)
 {
     int rc = 0;
 
@@ -133,7 +133,7 @@ static const struct job *array_of_name(const struct status_query *q)
     return j && j->array && j->state != JOB_ARRIVING ? j : NULL;
 }
 
-static int show_subjob(struct status_query *q, const struct job *array, struct rpc_buf *out)
+static int show_subjob(struct status_query *q, const struct job *array, struct byte_buf *out)
 {
     const char *name = q->names[q->at];
     int64_t index = q->keys[q->at].index;
@@ -152,7 +152,7 @@ static int show_subjob(struct status_query *q, const struct job *array, struct r
 }
 
 /* The job of names[at], as it is in memory; NULL: it is not there. */
-static int show_in_memory(struct status_query *q, const struct job *j, struct rpc_buf *out)
+static int show_in_memory(struct status_query *q, const struct job *j, struct byte_buf *out)
 {
     const char *name = q->names[q->at];
 
@@ -169,7 +169,7 @@ static int show_in_memory(struct status_query *q, const struct job *j, struct rp
 }
 
 /* 1 shown, 0 not, -1 wait, STATUS_PAUSE. */
-static int next_job(struct status_query *q, struct rpc_buf *out)
+static int next_job(struct status_query *q, struct byte_buf *out)
 {
     const struct job *array, *j;
 
@@ -186,7 +186,7 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
     return show_in_memory(q, j, out);
 }
 
-static int next_other(struct status_query *q, struct rpc_buf *out)
+static int next_other(struct status_query *q, struct byte_buf *out)
 {
     const char *name = q->names[q->at++];
     const struct resource *r = q->of == OF_RESOURCE ? resource_find(q->st->ctx->resources, name) : NULL;
@@ -209,7 +209,7 @@ static int looks_at_once(const struct status_query *q)
 }
 
 /* Remove from the answer what could not be encoded whole. */
-int status_query_next(struct status_query *q, struct rpc_buf *out)
+int status_query_next(struct status_query *q, struct byte_buf *out)
 {
     size_t before = out->len;
     int rc = 0;
@@ -222,10 +222,10 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
     while (!q->all_jobs && rc == 0 && q->at < q->n) {
         rc = !status_may_look(q) ? STATUS_PAUSE : q->of == OF_JOB ? next_job(q, out) : next_other(q, out);
         if (rc != 1)
-            rpc_buf_cut(out, before);
+            byte_buf_cut(out, before);
     }
     if (rc != 1)
-        rpc_buf_cut(out, before);
+        byte_buf_cut(out, before);
     return rc;
 }
 
@@ -379,15 +379,15 @@ static int put_tail(struct status_query *q, struct rpc_entries *out)
 static enum rpc_more status_query_more(void *arg, struct rpc_entries *out)
 {
     struct status_query *q = arg;
-    struct rpc_buf entry;
+    struct byte_buf entry;
     int rc = 1;
 
-    rpc_buf_init(&entry);
+    byte_buf_init(&entry);
     while (!rpc_entries_is_full(out) && (rc = status_query_next(q, &entry)) == 1) {
         rpc_entries_add_bytes(out, entry.bytes, entry.len);
-        rpc_buf_cut(&entry, 0);
+        byte_buf_cut(&entry, 0);
     }
-    rpc_buf_fini(&entry);
+    byte_buf_fini(&entry);
     if (rc == 0)
         put_tail(q, out);
     return rc > 0 ? RPC_MORE : rc == 0 ? RPC_DONE : RPC_LATER;

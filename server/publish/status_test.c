@@ -150,7 +150,7 @@ static struct status_query *need_query(struct bench *b, const struct status_ask 
 }
 
 /* Every entry is "name{attr.resource=value,...};" */
-static void add_entry(struct strbuf *out, const struct rpc_buf *bytes)
+static void add_entry(struct strbuf *out, const struct byte_buf *bytes)
 {
     ifl_status_entry entry = {0};
 
@@ -168,10 +168,10 @@ static void add_entry(struct strbuf *out, const struct rpc_buf *bytes)
 
 static void collect(struct bench *b, struct status_query *q, struct strbuf *out)
 {
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     int rc;
 
-    rpc_buf_init(&bytes);
+    byte_buf_init(&bytes);
     strbuf_init(out, 100000);
     strbuf_add(out, "");
     while ((rc = status_query_next(q, &bytes))) {
@@ -180,9 +180,9 @@ static void collect(struct bench *b, struct status_query *q, struct strbuf *out)
             continue;
         }
         add_entry(out, &bytes);
-        rpc_buf_cut(&bytes, 0);
+        byte_buf_cut(&bytes, 0);
     }
-    rpc_buf_fini(&bytes);
+    byte_buf_fini(&bytes);
 }
 
 static void expect_result(struct bench *b, const struct status_ask *ask, const char *text, int code)
@@ -293,17 +293,17 @@ static void a_job_that_goes_between_two_entries_is_not_missed(void **state)
     struct bench *b = *state;
     struct status_ask ask = ask_jobs("", 1);
     struct status_query *q = need_query(b, &ask);
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     struct strbuf got;
 
-    rpc_buf_init(&bytes);
+    byte_buf_init(&bytes);
     assert_int_equal(status_query_next(q, &bytes), 1);
     jobs_remove(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){1, -1}));
     jobs_remove(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){2, -1}));
     collect(b, q, &got);
     assert_string_equal(strbuf_str(&got), "4.svr{job_state=R};");
     strbuf_fini(&got);
-    rpc_buf_fini(&bytes);
+    byte_buf_fini(&bytes);
     status_query_destroy(q);
 }
 
@@ -497,13 +497,13 @@ static void expect_both(struct bench *b, const struct job *array, const char *id
     struct job *second = add_subjob(b, array, 1);
     struct status_query *q;
     struct strbuf got, rest;
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     int rc;
 
     ask.wanted = exit_status;
     ask.extend = "xt";
     q = need_query(b, &ask);
-    rpc_buf_init(&bytes);
+    byte_buf_init(&bytes);
     strbuf_init(&got, 100000);
     strbuf_add(&got, "");
     while (!strstr(strbuf_str(&got), "7[0]") && (rc = status_query_next(q, &bytes))) {
@@ -512,12 +512,12 @@ static void expect_both(struct bench *b, const struct job *array, const char *id
             continue;
         }
         add_entry(&got, &bytes);
-        rpc_buf_cut(&bytes, 0);
+        byte_buf_cut(&bytes, 0);
     }
     leave(b, second);
     collect(b, q, &rest);
     assert_string_equal(strbuf_str(&rest), "7[1].svr{Exit_status=0};");
-    rpc_buf_fini(&bytes);
+    byte_buf_fini(&bytes);
     strbuf_fini(&got);
     strbuf_fini(&rest);
     status_query_destroy(q);
@@ -543,18 +543,18 @@ static void a_query_may_be_given_up_while_history_is_read(void **state)
     struct bench *b = *state;
     struct status_ask ask = ask_jobs("", 1);
     struct status_query *q;
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
 
     assert_int_equal(attr_list_set_number(&b->ctx.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL),
                      0);
     ask.extend = "x";
     q = need_query(b, &ask);
-    rpc_buf_init(&bytes);
+    byte_buf_init(&bytes);
     assert_int_equal(status_query_next(q, &bytes), -1);
     status_query_destroy(q);
     for (int i = 0; i < 3; i++)
         loop_turn(b->loop, 50, NULL);
-    rpc_buf_fini(&bytes);
+    byte_buf_fini(&bytes);
 }
 
 int main(void)

@@ -59,7 +59,7 @@ struct watches {
     unsigned last;
     struct watch_wakes wakes;
     void *wakes_arg;
-    struct rpc_buf entry;
+    struct byte_buf entry;
     const struct exit_cache *ends;
 };
 
@@ -78,7 +78,7 @@ struct watches *watches_create(struct loop *l, struct server_ctx *s, struct stat
     if (!ws)
         return NULL;
     *ws = (struct watches){.loop = l, .ctx = s, .status = st};
-    rpc_buf_init(&ws->entry);
+    byte_buf_init(&ws->entry);
     ws->hook = loop_hook_create(l, WATCH_HOOK_ORDER, watch_look, ws);
     if (!ws->hook) {
         free(ws);
@@ -114,7 +114,7 @@ void watches_destroy(struct watches *ws)
     if (ws->more_wait)
         loop_forget(ws->loop, watch_look_again, ws);
     loop_hook_destroy(ws->hook);
-    rpc_buf_fini(&ws->entry);
+    byte_buf_fini(&ws->entry);
     free(ws);
 }
 
@@ -212,9 +212,9 @@ int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch
 
 /* --- one entry ---------------------------------------------------------------------------------------- */
 
-static void put_u64(struct rpc_buf *b, uint64_t v)
+static void put_u64(struct byte_buf *b, uint64_t v)
 {
-    char *at = rpc_buf_room(b, 8);
+    char *at = byte_buf_room(b, 8);
 
     if (!at)
         return;
@@ -223,9 +223,9 @@ static void put_u64(struct rpc_buf *b, uint64_t v)
     b->len += 8;
 }
 
-static void put_u32(struct rpc_buf *b, uint32_t v)
+static void put_u32(struct byte_buf *b, uint32_t v)
 {
-    char *at = rpc_buf_room(b, 4);
+    char *at = byte_buf_room(b, 4);
 
     if (!at)
         return;
@@ -233,9 +233,9 @@ static void put_u32(struct rpc_buf *b, uint32_t v)
     b->len += 4;
 }
 
-static void begin_entry(struct rpc_buf *b, uint64_t number, enum change_kind kind, enum ifl_change change)
+static void begin_entry(struct byte_buf *b, uint64_t number, enum change_kind kind, enum ifl_change change)
 {
-    rpc_buf_clear(b);
+    byte_buf_clear(b);
     put_u64(b, number);
     put_u32(b, (uint32_t)kind);
     put_u32(b, (uint32_t)change);
@@ -244,7 +244,7 @@ static void begin_entry(struct rpc_buf *b, uint64_t number, enum change_kind kin
 static void put_gone(struct watches *ws, struct rpc_entries *out, uint64_t number, enum change_kind kind,
                      const char *name)
 {
-    struct rpc_buf *b = &ws->entry;
+    struct byte_buf *b = &ws->entry;
 
     begin_entry(b, number, kind, IFL_GONE);
     if (rpc_buf_encode(b, (xdrproc_t)xdr_wire_id, &name) == 0) {

@@ -74,7 +74,7 @@ const char *talk_name(const struct caller *c);
 bool words_call(struct talk *t, struct caller *c, int proc);
 /* A procedure at random, by weight. */
 int words_proc(struct talk *t);
-void words_change(struct talk *t, struct rpc_buf *b); /* other bytes */
+void words_change(struct talk *t, struct byte_buf *b); /* other bytes */
 const char *words_proc_name(unsigned proc);
 
 /* --- talk_truth.c */

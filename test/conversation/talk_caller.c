@@ -18,8 +18,8 @@ void caller_open(struct caller *c, int fd, enum caller_kind kind, int who)
     c->who = who;
     c->next_xid = 1;
     rpc_frame_init(&c->frame, RECORD_MAX);
-    rpc_buf_init(&c->record);
-    rpc_buf_init(&c->out);
+    byte_buf_init(&c->record);
+    byte_buf_init(&c->out);
 }
 
 void caller_close(struct caller *c)
@@ -29,8 +29,8 @@ void caller_close(struct caller *c)
     close(c->fd);
     c->fd = -1;
     c->n_calls = 0;
-    rpc_buf_fini(&c->record);
-    rpc_buf_fini(&c->out);
+    byte_buf_fini(&c->record);
+    byte_buf_fini(&c->out);
 }
 
 /* --- sending */
@@ -42,11 +42,11 @@ bool caller_has_room(const struct caller *c)
 
 void caller_send_bytes(struct caller *c, const void *bytes, size_t n)
 {
-    if (rpc_buf_add(&c->out, bytes, n) < 0)
+    if (byte_buf_add(&c->out, bytes, n) < 0)
         talk_fail("no memory");
 }
 
-static void send_record(struct caller *c, const struct rpc_buf *record)
+static void send_record(struct caller *c, const struct byte_buf *record)
 {
     char head[RPC_FRAME_HEADER];
 
@@ -55,30 +55,30 @@ static void send_record(struct caller *c, const struct rpc_buf *record)
     caller_send_bytes(c, record->bytes, record->len);
 }
 
-struct caller_call *caller_send(struct caller *c, uint32_t prog, uint32_t proc, const struct rpc_buf *args)
+struct caller_call *caller_send(struct caller *c, uint32_t prog, uint32_t proc, const struct byte_buf *args)
 {
     struct caller_call *call = &c->calls[c->n_calls++];
-    struct rpc_buf b;
+    struct byte_buf b;
 
     *call = (struct caller_call){.xid = c->next_xid++, .prog = prog, .proc = proc};
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_msg_put_call(&b, call->xid, &(struct rpc_proc_id){prog, 1, proc}, RPC_AUTH_NONE) < 0 ||
-        rpc_buf_add(&b, args->bytes, args->len) < 0)
+        byte_buf_add(&b, args->bytes, args->len) < 0)
         talk_fail("no memory");
     send_record(c, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return call;
 }
 
 void caller_answer(struct caller *c, uint32_t xid, xdrproc_t codec, const void *result)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_msg_put_ok(&b, xid) < 0 || rpc_buf_encode(&b, codec, result) < 0)
         talk_fail("an answer cannot be encoded");
     send_record(c, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static bool flush(struct caller *c)
@@ -90,7 +90,7 @@ static bool flush(struct caller *c)
     n = send(c->fd, c->out.bytes, c->out.len, MSG_NOSIGNAL);
     if (n <= 0)
         return false;
-    rpc_buf_drop(&c->out, (size_t)n);
+    byte_buf_drop(&c->out, (size_t)n);
     return true;
 }
 
@@ -141,7 +141,7 @@ static void take_bytes(struct talk *t, struct caller *c, const char *bytes, size
 
         if (used < 0)
             talk_fail("the server's record marks: %s", e.text);
-        if (p.bytes && p.n && rpc_buf_add(&c->record, p.bytes, p.n) < 0)
+        if (p.bytes && p.n && byte_buf_add(&c->record, p.bytes, p.n) < 0)
             talk_fail("no memory");
         if (p.end) {
             take_record(t, c);

@@ -35,7 +35,7 @@ struct caller {
     bool broken; /* what it sends is not a record any more: nothing is answered */
     uint32_t next_xid;
     struct rpc_frame frame;
-    struct rpc_buf record, out;
+    struct byte_buf record, out;
     struct caller_call calls[CALLER_CALLS];
     size_t n_calls;
 };
@@ -47,7 +47,7 @@ void caller_close(struct caller *c);
 /* Room for another call? */
 bool caller_has_room(const struct caller *c);
 /* Send a call with these arguments; the call, to be filled in further. */
-struct caller_call *caller_send(struct caller *c, uint32_t prog, uint32_t proc, const struct rpc_buf *args);
+struct caller_call *caller_send(struct caller *c, uint32_t prog, uint32_t proc, const struct byte_buf *args);
 /* The answer to a call of the server. */
 void caller_answer(struct caller *c, uint32_t xid, xdrproc_t codec, const void *result);
 void caller_send_bytes(struct caller *c, const void *bytes, size_t n);

@@ -20,13 +20,13 @@ static struct mom *of(struct talk *t, const struct caller *c)
 
 static void send_call(struct caller *c, unsigned proc, xdrproc_t codec, const void *args)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, codec, args) < 0)
         talk_fail("arguments cannot be encoded");
     caller_send(c, PBS_EXEC_PROG, proc, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static char *word(const char *s)

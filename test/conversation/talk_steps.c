@@ -302,14 +302,14 @@ static void manage(struct talk *t, int command, int kind, const char *name, cons
                           .objname = (char *)(uintptr_t)name,
                           .attrs = {1, &op},
                           .extend = nothing};
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_ifl_manager_args, &a) < 0)
         talk_fail("arguments cannot be encoded");
     sit_down(t, 0);
     caller_send(&t->callers[0], PBS_IFL_PROG, IFL_MANAGER, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     talk_settle(t);
 }
 
@@ -408,7 +408,7 @@ static void step_wrong(struct talk *t)
     static const uint32_t programs[] = {PBS_EXEC_PROG, PBS_EXEC_PROG, PBS_IFL_PROG, 0x20000052, 100000};
     struct caller *c = chance_one_in(&t->chance, 3) ? one(t, CALLER_MOM) : anybody(t);
     struct caller_call *call;
-    struct rpc_buf b;
+    struct byte_buf b;
     char bytes[64];
 
     if (!c || !caller_has_room(c))
@@ -422,12 +422,12 @@ static void step_wrong(struct talk *t)
         caller_send_bytes(c, bytes, chance_below(&t->chance, sizeof bytes));
         return;
     }
-    rpc_buf_init(&b);
-    if (rpc_buf_add(&b, bytes, chance_below(&t->chance, sizeof bytes / 4) * 4) < 0)
+    byte_buf_init(&b);
+    if (byte_buf_add(&b, bytes, chance_below(&t->chance, sizeof bytes / 4) * 4) < 0)
         talk_fail("no memory");
     call = caller_send(c, CHANCE_PICK(&t->chance, programs), (uint32_t)chance_below(&t->chance, 8), &b);
     call->may_wait = true;
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static void step_leave(struct talk *t)
@@ -579,13 +579,13 @@ static void send_all_jobs(struct talk *t, unsigned proc)
 {
     char nothing[] = "", extend[] = "xt";
     ifl_status_args a = {.ids = nothing, .extend = extend};
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_ifl_status_args, &a) < 0)
         talk_fail("arguments cannot be encoded");
     caller_send(&t->callers[0], PBS_IFL_PROG, proc, &b)->counts = true;
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static void delete_all(struct talk *t)
@@ -594,15 +594,15 @@ static void delete_all(struct talk *t)
 
     for (size_t i = 0; i < t->n_jobs; i++) {
         ifl_job_args a = {.job = t->jobs[i].id, .extend = extend};
-        struct rpc_buf b;
+        struct byte_buf b;
 
-        rpc_buf_init(&b);
+        byte_buf_init(&b);
         if (rpc_buf_encode(&b, (xdrproc_t)xdr_ifl_job_args, &a) < 0)
             talk_fail("arguments cannot be encoded");
         if (!caller_has_room(&t->callers[0]))
             talk_settle(t);
         caller_send(&t->callers[0], PBS_IFL_PROG, IFL_DELETE, &b);
-        rpc_buf_fini(&b);
+        byte_buf_fini(&b);
     }
     talk_settle(t);
 }
@@ -613,7 +613,7 @@ static void leave_open(struct talk *t)
     static const struct house_peer stranger = {.uid = 4};
     char extend[] = "deletehist", *ids[LEFT_OPEN];
     ifl_delete_list_args a = {.jobs = {0, ids}, .extend = extend};
-    struct rpc_buf b;
+    struct byte_buf b;
 
     while (a.jobs.jobs_len < LEFT_OPEN && a.jobs.jobs_len < t->n_jobs) {
         ids[a.jobs.jobs_len] = t->jobs[a.jobs.jobs_len].id;
@@ -621,12 +621,12 @@ static void leave_open(struct talk *t)
     }
     sit_down(t, 0);
     caller_open(&t->callers[1], house_connect(&t->house, &stranger), CALLER_USER, 0);
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_ifl_delete_list_args, &a) < 0)
         talk_fail("arguments cannot be encoded");
     caller_send(&t->callers[0], PBS_IFL_PROG, IFL_DELETE_LIST, &b);
     caller_send(&t->callers[1], PBS_IFL_PROG, IFL_DELETE_LIST, &b);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     while (pump_all(t))
         house_turn(&t->house, 0);
     house_turn(&t->house, 0);

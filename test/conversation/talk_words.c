@@ -184,7 +184,7 @@ static const struct {
 struct said {
     struct talk *t;
     struct caller *c;
-    struct rpc_buf *b;
+    struct byte_buf *b;
     int job;      /* the first one named, or -1 */
     int last;     /* the last one */
     bool foreign; /* one that lives is another's */
@@ -195,29 +195,29 @@ struct said {
 
 /* --- words ------------------------------------------------------------------------------------------------ */
 
-static void put_u32(struct rpc_buf *b, uint32_t v)
+static void put_u32(struct byte_buf *b, uint32_t v)
 {
     char at[4];
 
     rpc_buf_put_u32(at, v);
-    if (rpc_buf_add(b, at, sizeof at) < 0)
+    if (byte_buf_add(b, at, sizeof at) < 0)
         talk_fail("no memory");
 }
 
-static void put_u64(struct rpc_buf *b, uint64_t v)
+static void put_u64(struct byte_buf *b, uint64_t v)
 {
     put_u32(b, (uint32_t)(v >> 32));
     put_u32(b, (uint32_t)v);
 }
 
-static void put_bytes(struct rpc_buf *b, const void *bytes, size_t n)
+static void put_bytes(struct byte_buf *b, const void *bytes, size_t n)
 {
     put_u32(b, (uint32_t)n);
-    if (rpc_buf_add(b, bytes, n) < 0 || rpc_buf_add(b, "\0\0\0", -n % 4) < 0)
+    if (byte_buf_add(b, bytes, n) < 0 || byte_buf_add(b, "\0\0\0", -n % 4) < 0)
         talk_fail("no memory");
 }
 
-static void put_text(struct rpc_buf *b, const char *text)
+static void put_text(struct byte_buf *b, const char *text)
 {
     put_bytes(b, text, strlen(text));
 }
@@ -546,7 +546,7 @@ static void put_token(struct said *s)
 
     if (chance_one_in(&s->t->chance, 30))
         token[0] = token[1] = 4711; /* again and again */
-    if (rpc_buf_add(s->b, token, sizeof token) < 0)
+    if (byte_buf_add(s->b, token, sizeof token) < 0)
         talk_fail("no memory");
 }
 
@@ -691,7 +691,7 @@ int words_proc(struct talk *t)
     return (int)rows[i].proc;
 }
 
-void words_change(struct talk *t, struct rpc_buf *b)
+void words_change(struct talk *t, struct byte_buf *b)
 {
     for (size_t n = 1 + chance_below(&t->chance, 4); n && b->len >= 4; n--) {
         size_t at = chance_below(&t->chance, b->len);
@@ -708,7 +708,7 @@ void words_change(struct talk *t, struct rpc_buf *b)
                             (uint32_t)(chance_next(&t->chance) >> chance_below(&t->chance, 64)));
             break;
         default:
-            rpc_buf_cut(b, b->len - chance_below(&t->chance, b->len / 4 + 1) / 4 * 4);
+            byte_buf_cut(b, b->len - chance_below(&t->chance, b->len / 4 + 1) / 4 * 4);
             break;
         }
     }
@@ -743,14 +743,14 @@ static void note(struct said *s, struct caller_call *call, int row)
 
 bool words_call(struct talk *t, struct caller *c, int proc)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     struct said s = {.t = t, .c = c, .b = &b, .job = -1, .last = -1};
     int row = row_of((unsigned)proc);
     struct caller_call *call;
 
     if (!caller_has_room(c))
         return false;
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     for (const char *f = rows[row].fields; *f; f++)
         put_field(&s, *f);
     if (chance_one_in(&t->chance, 25)) {
@@ -762,6 +762,6 @@ bool words_call(struct talk *t, struct caller *c, int proc)
     note(&s, call, row);
     talk_say(t, "%s: %s%s%s", talk_name(c), words_proc_name((unsigned)proc), s.job < 0 ? "" : " ",
              s.job < 0 ? "" : t->jobs[s.job].id);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return true;
 }

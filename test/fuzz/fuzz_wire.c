@@ -31,11 +31,11 @@ static const struct {
 static void message(xdrproc_t codec, size_t size, const char *bytes, size_t n)
 {
     void *value = calloc(1, size), *again = calloc(1, size);
-    struct rpc_buf one, two;
+    struct byte_buf one, two;
 
     assert(value && again);
-    rpc_buf_init(&one);
-    rpc_buf_init(&two);
+    byte_buf_init(&one);
+    byte_buf_init(&two);
     if (rpc_buf_decode(bytes, n, codec, value) == 0) {
         assert(rpc_buf_encode(&one, codec, value) == 0 && one.len <= n);
         assert(rpc_buf_decode(one.bytes, one.len, codec, again) == 0);
@@ -46,8 +46,8 @@ static void message(xdrproc_t codec, size_t size, const char *bytes, size_t n)
     xdr_free(codec, again);
     free(value);
     free(again);
-    rpc_buf_fini(&one);
-    rpc_buf_fini(&two);
+    byte_buf_fini(&one);
+    byte_buf_fini(&two);
 }
 
 static void all_messages(const char *bytes, size_t n)
@@ -114,23 +114,23 @@ static void connection(const char *bytes, size_t n)
 /* A call, a reply to the one call under way, and a record in two fragments. */
 static void make_records(void (*add)(const char *bytes, size_t n))
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     const struct rpc_proc_id id = {1, 1, 3};
 
-    rpc_buf_init(&b);
-    rpc_buf_room(&b, 4);
+    byte_buf_init(&b);
+    byte_buf_room(&b, 4);
     b.len = 4;
     rpc_msg_put_call(&b, 7, &id, 0);
     rpc_frame_put_header(b.bytes, b.len - 4, true);
     add(b.bytes, b.len);
     rpc_frame_put_header(b.bytes, b.len - 4, false);
-    rpc_buf_add(&b, "\x80\0\0\0", 4);
+    byte_buf_add(&b, "\x80\0\0\0", 4);
     add(b.bytes, b.len);
     b.len = 4;
     rpc_msg_put_ok(&b, 1);
     rpc_frame_put_header(b.bytes, b.len - 4, true);
     add(b.bytes, b.len);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 /* --- an endless answer --------------------------------------------------------------------------------- */
@@ -171,19 +171,19 @@ static void entries(const char *bytes, size_t n)
 
 static void make_answer(void (*add)(const char *bytes, size_t n))
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     char name[] = "41.svr", text[] = "";
     ifl_status_entry entry = {.name = name, .text = text};
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     rpc_msg_put_ok(&b, 1);
     for (int i = 0; i < 3; i++) {
-        rpc_buf_add(&b, "\0\0\0\1", 4);
+        byte_buf_add(&b, "\0\0\0\1", 4);
         rpc_buf_encode(&b, (xdrproc_t)xdr_ifl_status_entry, &entry);
     }
-    rpc_buf_add(&b, "\0\0\0\0", 4);
+    byte_buf_add(&b, "\0\0\0\0", 4);
     add(b.bytes, b.len);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 const struct fuzz fuzz_wire[] = {

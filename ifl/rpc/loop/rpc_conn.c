@@ -253,12 +253,12 @@ static void update_hold(struct rpc_conn *c)
 
 static int rpc_conn_flush(struct rpc_conn *c, struct err *e)
 {
-    struct rpc_buf *out = rpc_core_output(c->core);
+    struct byte_buf *out = rpc_core_output(c->core);
     int rc = 0;
 
     if (out->len)
         rc = stream_write(c->stream, out->bytes, out->len, e);
-    rpc_buf_clear(out);
+    byte_buf_clear(out);
     return rc;
 }
 
@@ -712,7 +712,7 @@ int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome
                   struct err *e)
 {
     struct rpc_pending *p = new_call(c, s, fn, arg, e);
-    struct rpc_buf b = {0};
+    struct byte_buf b = {0};
     int rc;
 
     if (!p)
@@ -721,7 +721,7 @@ int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome
         rc = err_set(e, EINVAL, "the arguments of procedure %u are beyond what can be sent", s->id.proc);
     else
         rc = rpc_conn_ask(c, p, &s->id, b.bytes, b.len, e);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     if (rc < 0)
         rpc_calls_drop(p);
     return rc;

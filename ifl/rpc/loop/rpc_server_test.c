@@ -510,22 +510,22 @@ static void in_the_clear_only_procedure_0_is_answered(void **state)
 /* What a peer may send before the handshake ends the connection. */
 static void bytes_before_the_handshake_are_an_attack(void **state)
 {
-    struct rpc_buf b = {0};
+    struct byte_buf b = {0};
     const struct rpc_proc_id null = {PROG, 1, 0};
     char answer[256];
     ssize_t n, all = 0;
     int fd = dial_clear();
 
-    rpc_buf_add(&b, "\200\0\0\0", 4);
+    byte_buf_add(&b, "\200\0\0\0", 4);
     rpc_msg_put_call(&b, 1, &null, RPC_AUTH_TLS);
     b.bytes[3] = (char)(b.len - 4);
-    rpc_buf_add(&b, "smuggled", 8);
+    byte_buf_add(&b, "smuggled", 8);
     assert_int_equal(write(fd, b.bytes, b.len), b.len);
     while ((n = read(fd, answer, sizeof answer)) > 0)
         all += n;
     assert_int_equal(all, 0);
     close(fd);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 static void hostile_records_close_only_their_connection(void **state)

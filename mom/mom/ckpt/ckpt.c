@@ -338,16 +338,16 @@ static void ckpt_say_party(struct mom *m, struct run *r, const wire_ext *party)
 static bool ckpt_say_declared(struct mom *m, struct run *r, const struct exec_declared *d)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_DECLARED};
-    struct rpc_buf b;
+    struct byte_buf b;
     bool said;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     said = rpc_buf_encode(&b, (xdrproc_t)xdr_exec_declared, d) == 0;
     if (said) {
         data.exec_event_data_u.declared = (wire_ext){(u_int)b.len, b.bytes};
         mom_say(m, r, &data);
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return said;
 }
 

@@ -198,7 +198,7 @@ void host_changes_say_jobs(struct mom *m, const struct host_word *w, const struc
 struct host_report { /* a message that waits for a server, or for its answer */
     struct host_report *next, *previous;
     struct mom *m;
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     bool sent; /* over the connection that there is */
 };
 
@@ -212,7 +212,7 @@ static void host_changes_drop(struct host_report *r)
         x->unsent = r->next;
     x->n_reports--;
     x->n_report_bytes -= r->bytes.len;
-    rpc_buf_fini(&r->bytes);
+    byte_buf_fini(&r->bytes);
     free(r);
 }
 
@@ -255,7 +255,7 @@ void host_changes_forget(struct host_hooks *x)
     x->unsent = x->last_report = NULL;
     while ((r = x->reports)) {
         x->reports = r->next;
-        rpc_buf_fini(&r->bytes);
+        byte_buf_fini(&r->bytes);
         free(r);
     }
 }
@@ -277,7 +277,7 @@ static void host_changes_keep(struct mom *m, exec_hook_data *d)
     struct host_report *r = x->n_reports < WAITING_MAX ? calloc(1, sizeof *r) : NULL;
 
     if (r)
-        rpc_buf_init(&r->bytes);
+        byte_buf_init(&r->bytes);
     if (r && rpc_buf_encode(&r->bytes, (xdrproc_t)xdr_exec_hook_data, d) < 0)
         log_event(LOGC_HOOK, LOGE_ERROR, d->hook, "what it asks for is beyond what the protocol holds");
     else if (r && x->n_report_bytes + r->bytes.len <= WAITING_BYTES_MAX) {
@@ -289,7 +289,7 @@ static void host_changes_keep(struct mom *m, exec_hook_data *d)
                   "what it asks for is lost: %zu messages of %zu bytes wait for the server", x->n_reports,
                   x->n_report_bytes);
     if (r)
-        rpc_buf_fini(&r->bytes);
+        byte_buf_fini(&r->bytes);
     free(r);
 }
 

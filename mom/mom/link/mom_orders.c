@@ -229,15 +229,15 @@ static void mom_orders_on_peeked(void *arg, const struct shep_peek_result *res)
 {
     char gone[] = "the job's shepherd is not there";
     exec_taken t = {.code = res ? res->code : PBSE_SYSTEM, .text = res ? res->text : gone};
-    struct rpc_buf piece;
+    struct byte_buf piece;
 
-    rpc_buf_init(&piece);
+    byte_buf_init(&piece);
     if (!t.code && rpc_buf_encode(&piece, (xdrproc_t)xdr_exec_peeked, &res->piece) < 0)
         t.code = PBSE_SYSTEM;
     t.ext.wire_ext_len = (u_int)piece.len;
     t.ext.wire_ext_val = (char *)piece.bytes;
     exec_service_answer(arg, &t);
-    rpc_buf_fini(&piece);
+    byte_buf_fini(&piece);
     rpc_request_unref(arg);
 }
 

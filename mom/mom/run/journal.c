@@ -55,16 +55,16 @@ static int journal_append(struct run *r, const struct shep_entry *entry, bool sy
 static struct run_event_node *copy_event(const struct exec_event *event)
 {
     struct run_event_node *n = calloc(1, sizeof *n);
-    struct rpc_buf b;
+    struct byte_buf b;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (n && (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_event, event) < 0 ||
               rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_exec_event, &n->event) < 0)) {
         xdr_free((xdrproc_t)xdr_exec_event, &n->event);
         free(n);
         n = NULL;
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return n;
 }
 

@@ -87,11 +87,11 @@ void shepherd_close_by_errand(struct shepherd *sh)
     char verb[] = "close";
     char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, NULL};
     int fds[] = {-1, -1, -1};
-    struct rpc_buf in;
+    struct byte_buf in;
     struct spawn_options o = spawn_own(argv, fds, 3);
     struct err e = {0};
 
-    rpc_buf_init(&in);
+    byte_buf_init(&in);
     sh->errand_out = memfd_create("close", MFD_CLOEXEC);
     if (sh->errand_out >= 0 && rpc_buf_encode(&in, (xdrproc_t)xdr_shep_close_args, &sh->closing) == 0) {
         fds[1] = sh->errand_out;
@@ -99,7 +99,7 @@ void shepherd_close_by_errand(struct shepherd *sh)
         o.input_len = in.len;
         sh->errand = spawn_start(sh->all->loop, &o, shepherd_close_on_errand_end, sh, &e);
     }
-    rpc_buf_fini(&in);
+    byte_buf_fini(&in);
     if (sh->errand)
         return;
     log_err(LOGC_JOB, sh->run->id, &e,

@@ -316,7 +316,7 @@ static int keep_start(const struct run *r, struct shep_order *o, struct err *e)
 {
     struct exec_start_args small = r->start;
     struct wire_attr *attrs = calloc(small.attrs.wire_attrs_len + 1, sizeof *attrs);
-    struct rpc_buf b;
+    struct byte_buf b;
     u_int n = 0;
     int rc;
 
@@ -328,11 +328,11 @@ static int keep_start(const struct run *r, struct shep_order *o, struct err *e)
     small.attrs.wire_attrs_val = attrs;
     small.attrs.wire_attrs_len = n;
     small.script.script_len = 0;
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     rc = rpc_buf_encode(&b, (xdrproc_t)xdr_exec_start_args, &small);
     free(attrs);
     if (rc < 0) {
-        rpc_buf_fini(&b);
+        byte_buf_fini(&b);
         return no_memory(r, e);
     }
     o->start.start_val = b.bytes; /* ownership moves */

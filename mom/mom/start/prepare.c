@@ -89,14 +89,14 @@ void prepare_destroy(struct prepare *p)
 
 static int copy_start(const struct exec_start_args *from, struct exec_start_args *to)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     int rc;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     rc = rpc_buf_encode(&b, (xdrproc_t)xdr_exec_start_args, from);
     if (rc == 0)
         rc = rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_exec_start_args, to);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return rc;
 }
 

@@ -161,7 +161,7 @@ static void staging_on_end(void *arg, int status)
     free(bytes);
 }
 
-static int staging_start(struct staging *s, struct loop *l, const struct home *h, const struct rpc_buf *in,
+static int staging_start(struct staging *s, struct loop *l, const struct home *h, const struct byte_buf *in,
                          struct err *e)
 {
     char verb[] = "stage";
@@ -179,11 +179,11 @@ int staging_begin(struct loop *l, const struct home *h, struct run *r, staging_f
                   struct err *e)
 {
     struct shep_stage list = {0};
-    struct rpc_buf in;
+    struct byte_buf in;
     struct staging *s = calloc(1, sizeof *s);
     int rc = -1;
 
-    rpc_buf_init(&in);
+    byte_buf_init(&in);
     if (s) {
         *s = (struct staging){.run = r, .fn = fn, .arg = arg, .out = memfd_create("stage", MFD_CLOEXEC)};
         r->staging = s;
@@ -195,7 +195,7 @@ int staging_begin(struct loop *l, const struct home *h, struct run *r, staging_f
         else
             log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
     }
-    rpc_buf_fini(&in);
+    byte_buf_fini(&in);
     xdr_free((xdrproc_t)xdr_shep_stage, &list);
     return rc;
 }

@@ -40,10 +40,10 @@ static int closing_with(const char *path, struct shep_order *o, const char *byte
 {
     struct shep_close_args a = {0};
     struct shep_close_result r = {0};
-    struct rpc_buf out;
+    struct byte_buf out;
     int rc = -1;
 
-    rpc_buf_init(&out);
+    byte_buf_init(&out);
     if (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_args, &a) < 0) {
         err_set(e, EINVAL, "the arguments on stdin are not whole");
     } else {
@@ -51,7 +51,7 @@ static int closing_with(const char *path, struct shep_order *o, const char *byte
         if (rpc_buf_encode(&out, (xdrproc_t)xdr_shep_close_result, &r) == 0)
             rc = file_write_all(STDOUT_FILENO, out.bytes, out.len, e);
     }
-    rpc_buf_fini(&out);
+    byte_buf_fini(&out);
     xdr_free((xdrproc_t)xdr_shep_close_args, &a);
     xdr_free((xdrproc_t)xdr_shep_close_result, &r);
     return rc;

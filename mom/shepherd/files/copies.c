@@ -44,18 +44,18 @@ void copies_result(struct copies *c, struct shep_close_result *r)
                                .of = c->of,
                                .took_ms = (u_quad_t)(clock_real_mono_ms() - c->begin_ms),
                                .commands = {c->n_commands, c->commands}};
-    struct rpc_buf b;
+    struct byte_buf b;
 
     *r = (struct shep_close_result){.failed = c->failed, .text = strbuf_take(&c->text)};
     if (!r->text)
         r->text = strdup("");
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_shep_copied, &done) == 0 && b.len <= PBS_EXT_MAX &&
         (r->ext.wire_ext_val = malloc(b.len)) != NULL) {
         memcpy(r->ext.wire_ext_val, b.bytes, b.len);
         r->ext.wire_ext_len = (u_int)b.len;
     }
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     strbuf_fini(&c->text);
     for (unsigned i = 0; i < c->n_commands; i++)
         free(c->commands[i]);

@@ -297,14 +297,14 @@ void stage_remove(const struct shep_order *o, const struct shep_stage *s)
 static int stage_answer(struct copies *all, struct err *e)
 {
     struct shep_close_result r;
-    struct rpc_buf out;
+    struct byte_buf out;
     int rc = -1;
 
     copies_result(all, &r);
-    rpc_buf_init(&out);
+    byte_buf_init(&out);
     if (rpc_buf_encode(&out, (xdrproc_t)xdr_shep_close_result, &r) == 0)
         rc = file_write_all(STDOUT_FILENO, out.bytes, out.len, e);
-    rpc_buf_fini(&out);
+    byte_buf_fini(&out);
     xdr_free((xdrproc_t)xdr_shep_close_result, &r);
     return rc;
 }

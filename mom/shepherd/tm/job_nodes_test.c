@@ -10,7 +10,7 @@
 #include "job_nodes.h"
 #include "rpc_buf.h"
 
-static struct rpc_buf start;
+static struct byte_buf start;
 
 /* An order on the second of three hosts. */
 static struct shep_order order(char *nodefile)
@@ -33,7 +33,7 @@ static struct shep_order order(char *nodefile)
                                 .my_host = 1};
     struct shep_order o = {.nodefile_text = nodefile, .id = n1};
 
-    rpc_buf_clear(&start);
+    byte_buf_clear(&start);
     assert_int_equal(rpc_buf_encode(&start, (xdrproc_t)xdr_exec_start_args, &a), 0);
     o.start.start_val = start.bytes;
     o.start.start_len = (u_int)start.len;
@@ -86,7 +86,7 @@ static void a_start_that_is_cut_is_an_error(void **state)
     o.start.start_val = NULL;
     o.start.start_len = 0;
     assert_int_equal(job_nodes_make(&o, &n, &e), -1);
-    rpc_buf_fini(&start);
+    byte_buf_fini(&start);
 }
 
 int main(void)
@@ -97,6 +97,6 @@ int main(void)
         cmocka_unit_test(a_start_that_is_cut_is_an_error),
     };
 
-    rpc_buf_init(&start);
+    byte_buf_init(&start);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ size_t mom_link_fds(const struct mom_link *l, struct pollfd out[static MOM_LINK_
 
 static void send_some(struct peer *p)
 {
-    struct rpc_buf *out = rpc_core_output(p->core);
+    struct byte_buf *out = rpc_core_output(p->core);
 
     while (out->len) {
         ssize_t n = send(p->fd, out->bytes, out->len, MSG_NOSIGNAL);
@@ -220,7 +220,7 @@ static void send_some(struct peer *p)
             p->broken = errno != EAGAIN && errno != EINTR;
             return;
         }
-        rpc_buf_drop(out, (size_t)n);
+        byte_buf_drop(out, (size_t)n);
     }
 }
 

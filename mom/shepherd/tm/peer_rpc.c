@@ -28,7 +28,7 @@ struct peer_rpc_letter {
     struct rpc_pending pending;
     struct peer_rpc *all;
     unsigned host;
-    struct rpc_buf bytes;
+    struct byte_buf bytes;
     bool under_way;
     int64_t tried_mono_ms, next_mono_ms;
     int64_t away_mono_ms; /* since when the other host is out of reach; 0: it is not, for all we know */
@@ -56,7 +56,7 @@ static void letter_free(struct peer_rpc_letter *x)
     *x->at = x->next;
     if (x->next)
         x->next->at = x->at;
-    rpc_buf_fini(&x->bytes);
+    byte_buf_fini(&x->bytes);
     free(x);
 }
 
@@ -169,7 +169,7 @@ void peer_rpc_send(struct peer_rpc *l, unsigned host, const struct tmx_ask *ask,
     struct tmx_answer none = {.code = TM_ESYSTEM};
 
     if (x)
-        rpc_buf_init(&x->bytes);
+        byte_buf_init(&x->bytes);
     if (!x || rpc_buf_encode(&x->bytes, (xdrproc_t)xdr_tmx_letter, &full) < 0) {
         free(x);
         fn(arg, &none);

@@ -264,7 +264,7 @@ static void hear_rest(struct tm_client *g)
 
 static void send_some(struct tm_client *g)
 {
-    struct rpc_buf *out = rpc_core_output(g->core);
+    struct byte_buf *out = rpc_core_output(g->core);
 
     while (out->len && !g->broken) {
         ssize_t n = send(g->fd, out->bytes, out->len, MSG_NOSIGNAL);
@@ -273,7 +273,7 @@ static void send_some(struct tm_client *g)
             g->broken = errno != EAGAIN && errno != EINTR;
             return;
         }
-        rpc_buf_drop(out, (size_t)n);
+        byte_buf_drop(out, (size_t)n);
     }
 }
 

@@ -17,10 +17,10 @@
 static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
 {
     struct shep_letter_result res = {0};
-    struct rpc_buf b;
+    struct byte_buf b;
     char none[1] = "";
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     res.text = none;
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_answer, a) < 0)
         res.code = ENOMEM;
@@ -28,7 +28,7 @@ static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
     res.bytes.bytes_len = (u_int)b.len;
     if (r->tm->place.mom_link)
         mom_link_answer(r->tm->place.mom_link, &r->ticket, (xdrproc_t)xdr_shep_letter_result, &res);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
 }
 
 /* Answers to tasks, or through the MOM to other hosts, that are not read occupy our memory. So they are bounded. */
@@ -83,13 +83,13 @@ bool tm_reply_may_wait(struct tm_reply *r)
 
 int tm_reply_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
 {
-    struct rpc_buf b;
+    struct byte_buf b;
     int rc = -1;
 
-    rpc_buf_init(&b);
+    byte_buf_init(&b);
     r->ask = calloc(1, sizeof *r->ask);
     if (r->ask && rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) == 0)
         rc = rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_tmx_ask, r->ask);
-    rpc_buf_fini(&b);
+    byte_buf_fini(&b);
     return rc < 0 ? -1 : 0;
 }
