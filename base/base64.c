@@ -34,8 +34,18 @@ int base64_encode(struct strbuf *out, const void *bytes, size_t n)
     return strbuf_ok(out) ? 0 : -1;
 }
 
+int base64_encode_line(struct strbuf *out, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    for (size_t at = 0; at < n; at += 3)
+        base64_encode_three(out, p + at, n - at);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
 struct decoder {
-    char *out;     /* room for a byte for each character */
+    char *
+        out; /* room for a byte for each character; may be the text: four digits are read before three bytes are there */
     size_t n;      /* bytes that are there */
     uint32_t bits; /* of the digits so far, six each; older ones run out at the top */
     size_t digits;
@@ -70,25 +80,34 @@ static bool base64_is_whole(const struct decoder *d)
     return rest == 0 || (rest != 1 && d->padding == 4 - rest);
 }
 
-char *base64_decode(const char *text, size_t n, size_t *out_n, const char **why)
+int base64_decode_in_place(char *text, size_t n, size_t *out_n, const char **why)
 {
-    struct decoder d = {.out = malloc(n + 1)};
+    struct decoder d = {.out = text};
 
-    *why = "no memory";
-    if (!d.out)
-        return NULL;
     for (size_t i = 0; i < n; i++)
         if (!base64_take(&d, text[i])) {
             *why = "Unable to decode...bad input";
-            free(d.out);
-            return NULL;
+            return -1;
         }
     if (!base64_is_whole(&d)) {
         *why = "Incorrect padding";
-        free(d.out);
-        return NULL;
+        return -1;
     }
     d.out[d.n] = '\0';
     *out_n = d.n;
-    return d.out;
+    return 0;
+}
+
+char *base64_decode(const char *text, size_t n, size_t *out_n, const char **why)
+{
+    char *out = malloc(n + 1);
+
+    *why = "no memory";
+    if (!out)
+        return NULL;
+    memcpy(out, text, n);
+    if (base64_decode_in_place(out, n, out_n, why) == 0)
+        return out;
+    free(out);
+    return NULL;
 }

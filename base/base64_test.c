@@ -34,6 +34,29 @@ static void every_length_comes_back(void **state)
     }
 }
 
+static void a_text_in_one_line_is_decoded_in_place(void **state)
+{
+    unsigned char bytes[400];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 149 + 3);
+    for (size_t n = 0; n <= sizeof bytes; n++) {
+        struct strbuf text;
+        const char *why;
+        size_t back;
+
+        strbuf_init(&text, 4096);
+        assert_int_equal(base64_encode_line(&text, bytes, n), 0);
+        assert_int_equal(text.len, (n + 2) / 3 * 4);
+        assert_null(strchr(strbuf_str(&text), '\n'));
+        assert_int_equal(base64_decode_in_place(text.s, text.len, &back, &why), 0);
+        assert_int_equal(back, n);
+        assert_memory_equal(text.s, bytes, n);
+        assert_int_equal(text.s[n], '\0');
+        strbuf_fini(&text);
+    }
+}
+
 static void known_texts(void **state)
 {
     struct strbuf text;
@@ -61,6 +84,7 @@ static void bad_texts_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_length_comes_back),
+                                       cmocka_unit_test(a_text_in_one_line_is_decoded_in_place),
                                        cmocka_unit_test(known_texts), cmocka_unit_test(bad_texts_are_named)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,8 @@ void byte_buf_fini(struct byte_buf *b); /* empty again */
 char *byte_buf_room(struct byte_buf *b, size_t n);
 int byte_buf_add(struct byte_buf *b, const void *bytes, size_t n); /* 0, -1 no memory and nothing added */
 void byte_buf_cut(struct byte_buf *b, size_t len);                 /* keep the first `len` */
-void byte_buf_drop(struct byte_buf *b, size_t n); /* take n <= len away in front; none left: as byte_buf_clear */
+void byte_buf_drop(struct byte_buf *b,
+                   size_t n); /* take n <= len away in front; none left: as byte_buf_clear */
 /* Empty. Memory beyond 256 KB is given back: a burst is over, and what is idle should cost little. */
 void byte_buf_clear(struct byte_buf *b);
 void byte_buf_swap(struct byte_buf *a, struct byte_buf *b);

@@ -2,11 +2,9 @@
 #include "dump_line.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
+#include "base64.h"
 #include "json_read.h"
 #include "json_scan.h"
 #include "json_text.h"
@@ -14,19 +12,10 @@
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
-enum { BASE64_PIECE = 3 * 1024 }; /* a multiple of 3, so that pieces join without padding between them */
-
 static void add_base64(struct strbuf *out, const char *bytes, size_t n)
 {
-    unsigned char text[BASE64_PIECE / 3 * 4 + 1];
-
     strbuf_add_char(out, '"');
-    for (size_t at = 0; at < n; at += BASE64_PIECE) {
-        size_t piece = n - at < BASE64_PIECE ? n - at : BASE64_PIECE;
-
-        EVP_EncodeBlock(text, (const unsigned char *)bytes + at, (int)piece);
-        strbuf_add(out, (const char *)text);
-    }
+    base64_encode_line(out, bytes, n);
     strbuf_add_char(out, '"');
 }
 
@@ -57,37 +46,12 @@ int dump_line_add(struct strbuf *out, const struct store_table *t, const struct 
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-static int hex_of_base64(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *d = c ? strchr(digits, c) : NULL;
-
-    return d ? (int)(d - digits) : -1;
-}
-
-/* In place; -1: it is not base64. */
+/* In place; -1: it is not base64 as it is written here, without blanks. */
 static int read_base64(char *text, size_t n, size_t *out)
 {
-    size_t pad = n && text[n - 1] == '=' ? 1 + (n > 1 && text[n - 2] == '=') : 0, at = 0;
+    const char *why;
 
-    if (n % 4)
-        return -1;
-    for (size_t i = 0; i < n; i += 4) {
-        uint32_t word = 0;
-
-        for (size_t k = 0; k < 4; k++) {
-            int digit = i + k >= n - pad ? 0 : hex_of_base64(text[i + k]);
-
-            if (digit < 0)
-                return -1;
-            word = word << 6 | (uint32_t)digit;
-        }
-        text[at++] = (char)(word >> 16);
-        text[at++] = (char)(word >> 8);
-        text[at++] = (char)word;
-    }
-    *out = at - pad;
-    return 0;
+    return n % 4 ? -1 : base64_decode_in_place(text, n, out, &why);
 }
 
 /* Unescape a text; what the parser makes of it is never longer than what is written. -1: it is not a text. */
