@@ -135,7 +135,7 @@ struct job {
     struct earmark_obj *gives_way_to; /* whose victim it is; plan_earmark.c */
     size_t gives_way_at;              /* its place there */
     struct victim *victim;            /* while a preemption is under way */
-    struct errand *errand;            /* while its route queue sends it to another server (queued/route.c) */
+    struct route_move *route_move;    /* while its route queue sends it to another server (queued/route.c) */
     struct parked *parked;            /* requests that wait for an event of this job */
     struct pqueue_entry due;          /* start time, or the end of its history in memory */
 

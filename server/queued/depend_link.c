@@ -43,7 +43,7 @@ struct depend_link {
     int64_t retry_ms;
     bool dialled, failing;
     struct depend_remote *remotes;
-    struct errand *errands; /* calls under way */
+    struct link_call *calls; /* calls under way */
     size_t n_asked;
 };
 
@@ -52,19 +52,19 @@ struct depend_links {
     struct peer_servers *peer_servers;
     struct depend_remotes *depend_remotes;
     struct depends *depends;
-    struct depend_link *lines;
+    struct depend_link *links;
 };
 
 /* A call under way. */
-struct errand {
-    struct errand *prev, *next;
-    struct depend_link *line;
+struct link_call {
+    struct link_call *prev, *next;
+    struct depend_link *link;
     struct job_key key;
 };
 
-static void errand_free(struct errand *x)
+static void link_call_free(struct link_call *x)
 {
-    DL_DELETE(x->line->errands, x);
+    DL_DELETE(x->link->calls, x);
     free(x);
 }
 
@@ -83,12 +83,12 @@ static void hang_up(struct depend_link *l)
     struct depend_remote *a;
 
     peer_server_hang_up(l->peer_server);
-    while (l->errands)
-        errand_free(l->errands);
+    while (l->calls)
+        link_call_free(l->calls);
     l->conn = NULL;
     l->dialled = false;
     l->n_asked = 0;
-    DL_FOREACH2(l->remotes, a, line_next)
+    DL_FOREACH2(l->remotes, a, link_next)
     {
         a->saying = a->asked = false;
         a->unsaid = true;
@@ -105,7 +105,7 @@ static bool is_done(const struct depend_remote *a)
     return !a->depend && !a->home && !a->doomed && !a->from_elsewhere && !a->unsaid && !a->saying;
 }
 
-/* Not the connection's fault alone: nothing of this line can be answered at the moment. */
+/* Not the connection's fault alone: nothing of this link can be answered at the moment. */
 static void give_way(struct depend_link *l, const char *text)
 {
     struct err e;
@@ -123,12 +123,12 @@ static void unknown(struct depend_link *l, struct depend_remote *a)
 
 static void depend_link_on_said(void *arg, const struct rpc_outcome *o)
 {
-    struct errand *x = arg;
-    struct depend_link *l = x->line;
+    struct link_call *x = arg;
+    struct depend_link *l = x->link;
     struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, x->key);
     const ifl_result *r = o->result;
 
-    errand_free(x);
+    link_call_free(x);
     if (o->status == RPC_ST_LOST)
         return;
     if (a)
@@ -158,21 +158,21 @@ static void heard(struct depend_link *l, struct job_key key, unsigned facts)
 
 static void depend_link_on_heard(void *arg, const struct rpc_outcome *o)
 {
-    struct errand *x = arg;
-    struct depend_link *l = x->line;
+    struct link_call *x = arg;
+    struct depend_link *l = x->link;
     struct job_key key = x->key;
     struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, key);
     const ifl_track_result *r = o->result;
     bool others_wait = l->n_asked >= TRACKS_MAX;
 
-    errand_free(x);
+    link_call_free(x);
     if (o->status == RPC_ST_LOST)
         return;
     l->n_asked -= l->n_asked > 0;
     if (a) {
         a->asked = false;
-        DL_DELETE2(l->remotes, a, line_prev, line_next); /* the others come first */
-        DL_APPEND2(l->remotes, a, line_prev, line_next);
+        DL_DELETE2(l->remotes, a, link_prev, link_next); /* the others come first */
+        DL_APPEND2(l->remotes, a, link_prev, link_next);
     }
     if (others_wait)
         pump(l);
@@ -186,23 +186,23 @@ static void depend_link_on_heard(void *arg, const struct rpc_outcome *o)
         unknown(l, a);
 }
 
-static void errand_call(struct depend_remote *a, const struct rpc_call_spec *spec, rpc_outcome_fn *fn,
-                        bool *flag)
+static void link_call_make(struct depend_remote *a, const struct rpc_call_spec *spec, rpc_outcome_fn *fn,
+                           bool *flag)
 {
-    struct errand *x = malloc(sizeof *x);
+    struct link_call *x = malloc(sizeof *x);
     struct err e;
 
     if (!x)
         return;
-    *x = (struct errand){.line = a->line, .key = a->key};
-    DL_APPEND(a->line->errands, x);
-    *flag = rpc_conn_call(a->line->conn, spec, fn, x, &e) == 0;
+    *x = (struct link_call){.link = a->link, .key = a->key};
+    DL_APPEND(a->link->calls, x);
+    *flag = rpc_conn_call(a->link->conn, spec, fn, x, &e) == 0;
     if (*flag)
         return;
-    errand_free(x);
+    link_call_free(x);
     log_event(LOGC_JOB, LOGE_DEBUG, a->name, "its dependencies cannot be told to %s at the moment: %s",
               a->server, e.text);
-    loop_timer_set(a->line->slow, RETRY_FIRST_MS);
+    loop_timer_set(a->link->slow, RETRY_FIRST_MS);
 }
 
 static char *text_or_nothing(const char *text)
@@ -227,7 +227,7 @@ static void depend_link_say(struct depend_remote *a)
     strbuf_init(&list, LIST_MAX);
     if (depend_fact_list_join(a->depend, a->home, &list) == 0) {
         args.depend = text_or_nothing(strbuf_str(&list));
-        errand_call(a, &spec, depend_link_on_said, &a->saying);
+        link_call_make(a, &spec, depend_link_on_said, &a->saying);
         a->unsaid = !a->saying;
     }
     strbuf_fini(&list);
@@ -246,8 +246,8 @@ static void depend_link_ask(struct depend_remote *a)
                                        .xres = (xdrproc_t)xdr_ifl_track_result,
                                        .res_size = sizeof(ifl_track_result)};
 
-    errand_call(a, &spec, depend_link_on_heard, &a->asked);
-    a->line->n_asked += a->asked;
+    link_call_make(a, &spec, depend_link_on_heard, &a->asked);
+    a->link->n_asked += a->asked;
 }
 
 static void pump_one(struct depend_link *l, struct depend_remote *a)
@@ -262,11 +262,11 @@ static void pump(struct depend_link *l)
 {
     struct depend_remote *a;
 
-    DL_FOREACH2(l->remotes, a, line_next)
+    DL_FOREACH2(l->remotes, a, link_next)
     pump_one(l, a);
 }
 
-/* --- lines ------------------------------------------------------------------------------------------------ */
+/* --- links ------------------------------------------------------------------------------------------------ */
 
 static void depend_link_on_ready(void *arg, struct rpc_conn *c)
 {
@@ -291,8 +291,8 @@ static const struct peer_server_events events = {.ready = depend_link_on_ready,
 
 static void line_free(struct depend_link *l)
 {
-    while (l->errands)
-        errand_free(l->errands);
+    while (l->calls)
+        link_call_free(l->calls);
     peer_server_destroy(l->peer_server);
     loop_timer_destroy(l->timer);
     loop_timer_destroy(l->slow);
@@ -309,7 +309,7 @@ static void depend_link_due(void *arg)
         l->dialled = true;
         peer_server_dial(l->peer_server);
     } else if (!l->remotes) {
-        LL_DELETE(l->all->lines, l);
+        LL_DELETE(l->all->links, l);
         line_free(l);
     } else {
         pump(l);
@@ -321,12 +321,12 @@ static void depend_link_pump_again(void *arg)
     pump(arg);
 }
 
-static struct depend_link *line_of(struct depend_links *s, const char *server)
+static struct depend_link *link_of(struct depend_links *s, const char *server)
 {
     struct depend_link *l;
     struct err e = {.text = "no memory"};
 
-    LL_FOREACH(s->lines, l)
+    LL_FOREACH(s->links, l)
     {
         if (strcmp(l->server, server) == 0)
             return l;
@@ -344,20 +344,20 @@ static struct depend_link *line_of(struct depend_links *s, const char *server)
         line_free(l);
         return NULL;
     }
-    LL_PREPEND(s->lines, l);
+    LL_PREPEND(s->links, l);
     return l;
 }
 
 static void depend_link_note(struct depend_links *s, struct depend_remote *a)
 {
-    if (!a->line) {
-        a->line = line_of(s, a->server);
-        if (!a->line)
+    if (!a->link) {
+        a->link = link_of(s, a->server);
+        if (!a->link)
             return;
-        DL_PREPEND2(a->line->remotes, a, line_prev, line_next);
+        DL_PREPEND2(a->link->remotes, a, link_prev, link_next);
     }
-    if (a->line->conn || !(a->line->dialled || a->line->failing))
-        loop_timer_set(a->line->timer, 0);
+    if (a->link->conn || !(a->link->dialled || a->link->failing))
+        loop_timer_set(a->link->timer, 0);
 }
 
 void depend_links_on_changed(void *arg, const struct server_event *ev)
@@ -368,12 +368,12 @@ void depend_links_on_changed(void *arg, const struct server_event *ev)
 void depend_links_on_going(void *arg, const struct server_event *ev)
 {
     struct depend_remote *a = ev->remote;
-    struct depend_link *l = a->line;
+    struct depend_link *l = a->link;
 
     if (!l)
         return;
-    DL_DELETE2(l->remotes, a, line_prev, line_next);
-    a->line = NULL;
+    DL_DELETE2(l->remotes, a, link_prev, link_next);
+    a->link = NULL;
     if (!l->remotes)
         loop_timer_set(l->timer, 0);
 }
@@ -395,7 +395,7 @@ void depend_links_destroy(struct depend_links *s)
 
     if (!s)
         return;
-    LL_FOREACH_SAFE(s->lines, l, next)
+    LL_FOREACH_SAFE(s->links, l, next)
     line_free(l);
     free(s);
 }

@@ -41,8 +41,8 @@ struct depend_remote {
     bool known;          /* the other server has answered for it */
     uint32_t search;     /* as in struct job */
 
-    struct depend_link *line; /* depend_link.c, to the end */
-    struct depend_remote *line_prev, *line_next;
+    struct depend_link *link; /* depend_link.c, to the end */
+    struct depend_remote *link_prev, *link_next;
     bool unsaid, saying, asked; /* a change is to be sent; REGIST_DEP, TRACK are under way */
     bool complained;            /* it was logged that the other server does not know it */
 };

@@ -6,9 +6,9 @@
  * walked by a copy of its list, each job referenced. Queues that route in a circle are cut by the job's
  * hop_count.
  *
- * Another server answers later: an errand keeps where in the list the job is, and the walk continues from there
- * when the answer is no. At most ERRANDS_MAX are under way; the others wait in `line`, in order, each job once. A list
- * that was changed meanwhile is walked from its beginning. A job that moves and has no errand, by qmove or
+ * Another server answers later: a route move keeps where in the list the job is, and the walk continues from there
+ * when the answer is no. At most MOVES_MAX are under way; the others wait in `waiting`, in order, each job once. A list
+ * that was changed meanwhile is walked from its beginning. A job that moves without one, by qmove or
  * since before a restart, is looked at again after route_retry_time. */
 #include "route.h"
 
@@ -27,9 +27,9 @@
 #include "server_events.h"
 #include "type_list.h"
 
-/* Choices. HOPS_MAX ends a circle of route queues: no site has so many in a row. ERRANDS_MAX moves to other servers are under way at once,
+/* Choices. HOPS_MAX ends a circle of route queues: no site has so many in a row. MOVES_MAX moves to other servers are under way at once,
  * each with a connection and a script in memory. */
-enum { HOPS_MAX = 10, ERRANDS_MAX = 16 };
+enum { HOPS_MAX = 10, MOVES_MAX = 16 };
 
 /* Destinations, and how far a job is in them. */
 struct route_walk {
@@ -39,16 +39,16 @@ struct route_walk {
     bool later; /* some may take it in a while */
 };
 
-struct errand {
-    struct errand *next, **from; /* in the line, or among those under way */
+struct route_move {
+    struct route_move *next, **from; /* among those that wait, or those under way */
     struct route *r;
-    struct job *j; /* counted; its `errand` is this */
+    struct job *j; /* counted; its `route_move` is this */
     char *list;    /* heap; walk is in it */
     struct route_walk walk;
 };
 
-struct errands {
-    struct errand *first, **end;
+struct route_moves {
+    struct route_move *first, **end;
     size_t n;
 };
 
@@ -56,12 +56,12 @@ struct route {
     struct server_ctx *ctx;
     struct move_out *out;
     struct loop_timer *timer;
-    struct errands line, under_way;
+    struct route_moves waiting, under_way;
 };
 
-/* --- errands ---------------------------------------------------------------------------------------- */
+/* --- moves to other servers -------------------------------------------------------------------------------- */
 
-static void errands_add(struct errands *l, struct errand *x)
+static void route_moves_add(struct route_moves *l, struct route_move *x)
 {
     x->next = NULL;
     x->from = l->end;
@@ -70,7 +70,7 @@ static void errands_add(struct errands *l, struct errand *x)
     l->n++;
 }
 
-static void errands_take(struct errands *l, struct errand *x)
+static void route_moves_take(struct route_moves *l, struct route_move *x)
 {
     *x->from = x->next;
     if (x->next)
@@ -80,18 +80,18 @@ static void errands_take(struct errands *l, struct errand *x)
     l->n--;
 }
 
-static void errand_free(struct errand *x)
+static void route_move_free(struct route_move *x)
 {
-    if (x->j->errand == x) /* it may have another */
-        x->j->errand = NULL;
+    if (x->j->route_move == x) /* it may have another */
+        x->j->route_move = NULL;
     job_unref(x->j);
     free(x->list);
     free(x);
 }
 
-static struct errand *errand_create(struct route *r, struct job *j, const struct route_walk *w)
+static struct route_move *route_move_create(struct route *r, struct job *j, const struct route_walk *w)
 {
-    struct errand *x = calloc(1, sizeof *x);
+    struct route_move *x = calloc(1, sizeof *x);
 
     if (!x || !(x->list = strdup(w->list))) {
         free(x);
@@ -103,15 +103,15 @@ static struct errand *errand_create(struct route *r, struct job *j, const struct
     x->walk.list = x->list;
     x->walk.at = w->at ? x->list + (w->at - w->list) : NULL;
     x->walk.word = x->list + (w->word - w->list);
-    j->errand = x;
+    j->route_move = x;
     return x;
 }
 
-static void errands_free(struct errands *l)
+static void route_moves_free(struct route_moves *l)
 {
-    for (struct errand *x = l->first, *next; x; x = next) {
+    for (struct route_move *x = l->first, *next; x; x = next) {
         next = x->next;
-        errand_free(x);
+        route_move_free(x);
     }
 }
 
@@ -149,31 +149,31 @@ static int route_parse(const struct route_walk *w, struct destination *d, struct
 
 static void route_on_answer(void *arg, struct job *j, const struct err *why);
 
-static int send_off(struct errand *x, struct err *e)
+static int send_off(struct route_move *x, struct err *e)
 {
     char text[PBS_MAXROUTEDEST + 1];
 
     snprintf(text, sizeof text, "%.*s", (int)x->walk.n, x->walk.word);
     if (move_out_begin(x->r->out, x->j, text, route_on_answer, x, e) < 0)
         return -1;
-    errands_add(&x->r->under_way, x);
+    route_moves_add(&x->r->under_way, x);
     return 0;
 }
 
 /* The job is moving to another server, or is queued for that. */
 static int route_send_later(struct route *r, struct job *j, const struct route_walk *w, struct err *e)
 {
-    struct errand *x = move_out_check(j, e) < 0 ? NULL : errand_create(r, j, w);
+    struct route_move *x = move_out_check(j, e) < 0 ? NULL : route_move_create(r, j, w);
 
     if (!x)
         return e->code ? -1 : err_set(e, PBSE_SYSTEM, "no memory to route %s", j->obj.name);
-    if (r->line.n || r->under_way.n >= ERRANDS_MAX) {
-        errands_add(&r->line, x);
+    if (r->waiting.n || r->under_way.n >= MOVES_MAX) {
+        route_moves_add(&r->waiting, x);
         return 0;
     }
     if (send_off(x, e) == 0)
         return 0;
-    errand_free(x);
+    route_move_free(x);
     return -1;
 }
 
@@ -373,7 +373,7 @@ static bool route_step(struct route *r, struct job *j, struct route_walk *w)
     return false;
 }
 
-/* Try the destinations from where the walk is. The job has no errand; the caller holds a reference to it. */
+/* Try the destinations from where the walk is. The job has no route move; the caller holds a reference to it. */
 static void route_follow(struct route *r, struct job *j, struct route_walk w)
 {
     while (is_in_route_queue(j)) {
@@ -392,17 +392,17 @@ static void route_follow(struct route *r, struct job *j, struct route_walk w)
 }
 
 /* Is the walk still one through the list of the queue in which the job is? */
-static bool is_current(const struct errand *x)
+static bool is_current(const struct route_move *x)
 {
     const char *now = x->j->queue ? destinations(x->j->queue) : NULL;
 
     return now && is_in_route_queue(x->j) && !move_out_is_under_way(x->j) && strcmp(now, x->list) == 0;
 }
 
-static void leave_line(struct route *r, struct errand *x)
+static void leave_waiting(struct route *r, struct route_move *x)
 {
-    errands_take(&r->line, x);
-    errand_free(x);
+    route_moves_take(&r->waiting, x);
+    route_move_free(x);
 }
 
 void route_job(struct route *r, struct job *j)
@@ -414,40 +414,40 @@ void route_job(struct route *r, struct job *j)
         return;
     }
     job_ref(j);
-    if (j->errand && !is_current(j->errand))
-        leave_line(r, j->errand);
-    if (j->errand && is_expired(r, j))
+    if (j->route_move && !is_current(j->route_move))
+        leave_waiting(r, j->route_move);
+    if (j->route_move && is_expired(r, j))
         route_give_up(r, j, "Route queue lifetime exceeded");
-    else if (!j->errand)
+    else if (!j->route_move)
         route_follow(r, j, walk_of(j->queue));
     job_unref(j);
 }
 
 /* --- to other servers ----------------------------------------------------------------------------------- */
 
-/* The errand is over, in no list: its destination said no, or (NULL) was not asked. */
-static void route_continue(struct errand *x, const struct err *why)
+/* The move is over, in no list: its destination said no, or (NULL) was not asked. */
+static void route_continue(struct route_move *x, const struct err *why)
 {
     struct route *r = x->r;
     struct job *j = x->j;
 
-    j->errand = NULL;
+    j->route_move = NULL;
     if (why && is_current(x)) {
         x->walk.later = refused(j, &x->walk, why) == LATER || x->walk.later;
         route_follow(r, j, x->walk);
     } else {
         route_job(r, j);
     }
-    errand_free(x);
+    route_move_free(x);
 }
 
 static void next_in_line(struct route *r)
 {
-    struct errand *x;
+    struct route_move *x;
     struct err e;
 
-    while (r->under_way.n < ERRANDS_MAX && (x = r->line.first)) {
-        errands_take(&r->line, x);
+    while (r->under_way.n < MOVES_MAX && (x = r->waiting.first)) {
+        route_moves_take(&r->waiting, x);
         if (!is_current(x) || !may_go(x->j))
             route_continue(x, NULL);
         else if (send_off(x, &e) < 0)
@@ -457,15 +457,15 @@ static void next_in_line(struct route *r)
 
 static void route_on_answer(void *arg, struct job *j, const struct err *why)
 {
-    struct errand *x = arg;
+    struct route_move *x = arg;
     struct route *r = x->r;
 
     (void)j; /* NULL: deleted by force */
-    errands_take(&r->under_way, x);
+    route_moves_take(&r->under_way, x);
     if (why)
         route_continue(x, why);
     else
-        errand_free(x);
+        route_move_free(x);
     next_in_line(r);
 }
 
@@ -549,7 +549,7 @@ struct route *route_create(struct loop *l, struct server_ctx *s)
     if (!r)
         return NULL;
     r->ctx = s;
-    r->line.end = &r->line.first;
+    r->waiting.end = &r->waiting.first;
     r->under_way.end = &r->under_way.first;
     r->timer = loop_timer_create(l, LOOP_CLOCK, route_due, r);
     if (!r->timer) {
@@ -564,8 +564,8 @@ void route_destroy(struct route *r)
     if (!r)
         return;
     loop_timer_destroy(r->timer);
-    errands_free(&r->line);
-    errands_free(&r->under_way);
+    route_moves_free(&r->waiting);
+    route_moves_free(&r->under_way);
     free(r);
 }
 
