@@ -31,7 +31,7 @@ enum { EXIT_FINE = 0, EXIT_ERRORS = 1, EXIT_FAILED = 2 };
 enum { OPT_STORE, OPT_FORCE, HOST_MAX = 256 };
 
 /* A store as a person names it: "sqlite:PATH" or "postgresql:HOST[:PORT]". */
-struct named_store {
+struct pbs_store_named {
     struct store_where where;
     char text[PATH_MAX + 64];
 };
@@ -39,11 +39,11 @@ struct named_store {
 struct pbs_store {
     struct conf *conf;
     struct store_files files;
-    struct named_store named; /* -s */
+    struct pbs_store_named named; /* -s */
     bool is_named, force;
 };
 
-static int named_store_parse(struct named_store *n, const struct store_files *files, const char *text,
+static int named_store_parse(struct pbs_store_named *n, const struct store_files *files, const char *text,
                              struct err *e)
 {
     char *rest, *port, *end;
@@ -306,7 +306,7 @@ static int pbs_store_do_migrate(struct pbs_store *p, const char *name, struct er
 {
     struct store_where from_where = where_of(p);
     struct dump_counts c = {0};
-    struct named_store to_name;
+    struct pbs_store_named to_name;
     struct store *from = NULL, *to = NULL;
     int rc = -1;
 

@@ -14,14 +14,14 @@
 #include "server_ctx.h"
 #include "store_table.h"
 
-struct checking {
+struct store_check_rows {
     FILE *out;
     struct store_check *result;
 };
 
 static void store_check_report_row(void *arg, const struct restore_error *f)
 {
-    struct checking *c = arg;
+    struct store_check_rows *c = arg;
 
     c->result->errors++;
     fprintf(c->out, "%s %s: %s; the server %s\n", f->kind, f->name, f->why,
@@ -30,7 +30,7 @@ static void store_check_report_row(void *arg, const struct restore_error *f)
 
 static int store_check_report_page(void *arg, const struct store_row *row, struct err *e)
 {
-    struct checking *c = arg;
+    struct store_check_rows *c = arg;
 
     c->result->errors++;
     fprintf(c->out, "database: %s; restore a dump, or repair the file with the tools of the database\n",
@@ -40,7 +40,7 @@ static int store_check_report_page(void *arg, const struct store_row *row, struc
 
 static int store_check_report_script(void *arg, const struct store_row *row, struct err *e)
 {
-    struct checking *c = arg;
+    struct store_check_rows *c = arg;
 
     c->result->errors++;
     fprintf(c->out, "script of job %lld[%lld]: there is no such job; its %lld pieces only take room\n",
@@ -51,7 +51,7 @@ static int store_check_report_script(void *arg, const struct store_row *row, str
 
 static int store_check_report_array(void *arg, const struct store_row *row, struct err *e)
 {
-    struct checking *c = arg;
+    struct store_check_rows *c = arg;
 
     c->result->errors++;
     fprintf(c->out, "pages of array %lld: there is no such job; they only take room\n",
@@ -77,7 +77,7 @@ static bool is_json_object(const char *text)
 
 static int store_check_take_history(void *arg, const struct store_row *row, struct err *e)
 {
-    struct checking *c = arg;
+    struct store_check_rows *c = arg;
     const char *attrs = store_row_text(row, 6);
 
     c->result->history++;
@@ -89,7 +89,7 @@ static int store_check_take_history(void *arg, const struct store_row *row, stru
     return 0;
 }
 
-static int store_check_ask(struct store *s, enum stmt_id id, store_row_fn *row, struct checking *c,
+static int store_check_ask(struct store *s, enum stmt_id id, store_row_fn *row, struct store_check_rows *c,
                            struct err *e)
 {
     struct store_batch_stmt q;
@@ -113,7 +113,7 @@ static int check_version(struct store *s, struct err *e)
     return 0;
 }
 
-static int check_rows(struct store *s, struct checking *c, struct err *e)
+static int check_rows(struct store *s, struct store_check_rows *c, struct err *e)
 {
     const struct restore_errors errors = {store_check_report_row, c};
     struct server_ctx ctx = {0};
@@ -132,7 +132,7 @@ static void store_check_pass_over(void *arg, const struct restore_acct *a)
 
 int store_check_run(struct store *s, FILE *out, struct store_check *result, struct err *e)
 {
-    struct checking c = {out, result};
+    struct store_check_rows c = {out, result};
     struct restore_filed filed;
     int rc = -1;
 

@@ -73,7 +73,7 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
 }
 
 /* Jobs, by address, during one HELLO: a machine may have 50,000 vnodes, and as many runs or one run on all of them. */
-struct agreement {
+struct exec_agree_seen {
     struct ranks *held;   /* the service holds their present run */
     struct ranks *looked; /* what it does not hold was ordered or given up */
     struct ranks *told;   /* their hosts that waited for this one are served */
@@ -89,9 +89,10 @@ static bool is_first(struct ranks *r, const struct job *j)
     return ranks_count(r) > before;
 }
 
-static void agreement_init(struct agreement *g, const struct exec_hello_parts *p, const exec_hello_args *a)
+static void agreement_init(struct exec_agree_seen *g, const struct exec_hello_parts *p,
+                           const exec_hello_args *a)
 {
-    *g = (struct agreement){ranks_create(), ranks_create(), ranks_create()};
+    *g = (struct exec_agree_seen){ranks_create(), ranks_create(), ranks_create()};
     if (!g->held || !g->looked || !g->told)
         abort(); /* as above */
     for (u_int i = 0; i < a->runs.runs_len; i++) {
@@ -102,7 +103,7 @@ static void agreement_init(struct agreement *g, const struct exec_hello_parts *p
     }
 }
 
-static void agreement_fini(struct agreement *g)
+static void agreement_fini(struct exec_agree_seen *g)
 {
     ranks_destroy(g->held);
     ranks_destroy(g->looked);
@@ -127,7 +128,7 @@ static void missing(const struct exec_hello_parts *p, struct job *j, struct run_
 }
 
 /* Look for jobs that have a claim on this node and that the service did not name. Giving one up changes the list. */
-static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, struct agreement *g,
+static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, struct exec_agree_seen *g,
                              struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next) {
@@ -160,7 +161,7 @@ void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, cons
 
 /* Send START orders that waited for the address of this host. Called after the job was agreed about: otherwise
  * START would be sent twice. */
-static void start_sisters(const struct exec_hello_parts *p, struct agreement *g, const struct node *n)
+static void start_sisters(const struct exec_hello_parts *p, struct exec_agree_seen *g, const struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next)
         if (u->job->run && is_first(g->told, u->job))
@@ -169,7 +170,7 @@ static void start_sisters(const struct exec_hello_parts *p, struct agreement *g,
 
 void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a)
 {
-    struct agreement g;
+    struct exec_agree_seen g;
 
     for (u_int i = 0; i < a->runs.runs_len; i++) {
         struct job *j = exec_agree_job_of(p, &a->runs.runs_val[i]);

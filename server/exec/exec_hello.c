@@ -36,7 +36,7 @@ struct exec_hello {
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
 /* A HELLO on its way. */
-struct hello {
+struct exec_hello_under_way {
     struct exec_hello *x;
     struct rpc_request *request; /* counted */
     const exec_hello_args *args; /* of the request */
@@ -52,7 +52,7 @@ enum hello_outcome {
     HELLO_DONE
 };
 
-typedef enum hello_outcome hello_step_fn(struct hello *h);
+typedef enum hello_outcome hello_step_fn(struct exec_hello_under_way *h);
 static hello_step_fn exec_hello_check_peer, exec_hello_find_service, exec_hello_check_bound,
     exec_hello_check_service, exec_hello_set_who, exec_hello_report_nodes, exec_hello_bind,
     exec_hello_wait_durable, exec_hello_find_again, exec_hello_greet;
@@ -70,11 +70,11 @@ static hello_step_fn *const hello_steps[] = {
     exec_hello_greet,      /* decide about each run, answer, and only then give orders */
 };
 
-static void hello_refuse(const struct hello *h);
+static void hello_refuse(const struct exec_hello_under_way *h);
 
 /* The step before has returned `o`: take steps until one waits, or ends the walk as the last one does. The answer to a
  * wait comes back to this function. */
-static void hello_continue(struct hello *h, enum hello_outcome o)
+static void hello_continue(struct exec_hello_under_way *h, enum hello_outcome o)
 {
     while (o == HELLO_NEXT)
         o = hello_steps[h->step++](h);
@@ -88,7 +88,8 @@ static void hello_continue(struct hello *h, enum hello_outcome o)
 
 void exec_hello_serve(void *arg, struct rpc_request *r)
 {
-    struct hello *h = calloc(1, sizeof *h), ask = {.x = arg, .request = r, .args = rpc_request_args(r)};
+    struct exec_hello_under_way *h = calloc(1, sizeof *h),
+                                ask = {.x = arg, .request = r, .args = rpc_request_args(r)};
 
     if (!h) {
         err_set(&ask.why, PBSE_SYSTEM, "no memory for %s", ask.args->service);
@@ -138,7 +139,7 @@ static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_ar
     return exec_hello_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
 }
 
-static enum hello_outcome exec_hello_check_peer(struct hello *h)
+static enum hello_outcome exec_hello_check_peer(struct exec_hello_under_way *h)
 {
     const struct auth_peer *peer = rpc_request_peer(h->request);
     const exec_hello_args *a = h->args;
@@ -160,7 +161,7 @@ static enum hello_outcome exec_hello_check_peer(struct hello *h)
     return hello_outcome(rc);
 }
 
-static enum hello_outcome exec_hello_find_service(struct hello *h)
+static enum hello_outcome exec_hello_find_service(struct exec_hello_under_way *h)
 {
     h->service = services_get(h->x->p.services, h->args->service);
     return hello_outcome(h->service ? 0
@@ -183,7 +184,7 @@ static bool holds_runs(const struct exec_hello *x, const struct service *s)
     return false;
 }
 
-static enum hello_outcome exec_hello_check_service(struct hello *h)
+static enum hello_outcome exec_hello_check_service(struct exec_hello_under_way *h)
 {
     const struct server_ctx *ctx = h->x->p.ctx;
     const struct service *s = h->service;
@@ -213,7 +214,7 @@ static void exec_hello_set_text(const char **field, const char *text)
 }
 
 /* A connection belongs to one service for its life. */
-static enum hello_outcome exec_hello_check_bound(struct hello *h)
+static enum hello_outcome exec_hello_check_bound(struct exec_hello_under_way *h)
 {
     const struct service_conn *b = service_conn_find(rpc_request_conn(h->request));
 
@@ -239,19 +240,19 @@ static void set_address(struct service *s, const struct rpc_conn *c, const char 
     exec_hello_set_text(&s->address, text);
 }
 
-static enum hello_outcome exec_hello_set_who(struct hello *h)
+static enum hello_outcome exec_hello_set_who(struct exec_hello_under_way *h)
 {
     h->service->kind = h->args->kind;
     set_address(h->service, rpc_request_conn(h->request), h->args->address);
     return HELLO_NEXT;
 }
 
-static enum hello_outcome exec_hello_report_nodes(struct hello *h)
+static enum hello_outcome exec_hello_report_nodes(struct exec_hello_under_way *h)
 {
     return hello_outcome(node_report_nodes(h->x->p.ctx, h->x->p.services, h->service, h->args, &h->why));
 }
 
-static enum hello_outcome exec_hello_bind(struct hello *h)
+static enum hello_outcome exec_hello_bind(struct exec_hello_under_way *h)
 {
     struct exec_hello *x = h->x;
     struct service *s = h->service;
@@ -284,7 +285,7 @@ static enum hello_outcome exec_hello_bind(struct hello *h)
 
 /* --- the answer -------------------------------------------------------------------------------------- */
 
-static void hello_refuse(const struct hello *h)
+static void hello_refuse(const struct exec_hello_under_way *h)
 {
     bool waits = h->why.code == EAGAIN;
     char nothing[1] = "";
@@ -307,13 +308,13 @@ static void exec_hello_durable(void *arg)
     hello_continue(arg, HELLO_NEXT);
 }
 
-static enum hello_outcome exec_hello_wait_durable(struct hello *h)
+static enum hello_outcome exec_hello_wait_durable(struct exec_hello_under_way *h)
 {
     commit_then(h->x->p.commit, exec_hello_durable, h);
     return HELLO_WAITS;
 }
 
-static enum hello_outcome exec_hello_find_again(struct hello *h)
+static enum hello_outcome exec_hello_find_again(struct exec_hello_under_way *h)
 {
     const struct rpc_conn *c = rpc_request_conn(h->request);
 
@@ -321,7 +322,7 @@ static enum hello_outcome exec_hello_find_again(struct hello *h)
     return c && h->service && h->service->conn == c ? HELLO_NEXT : HELLO_DONE;
 }
 
-static enum hello_outcome exec_hello_greet(struct hello *h)
+static enum hello_outcome exec_hello_greet(struct exec_hello_under_way *h)
 {
     struct exec_hello *x = h->x;
     char nothing[1] = "";

@@ -36,7 +36,7 @@ static void exec_orders_send_now(void *arg);
 /* What a service takes as one record (rpc_frame.h), less the call's head. */
 enum { ORDER_MAX = RPC_LIMIT_DAEMON - 4096 };
 
-struct order {
+struct exec_order {
     struct exec_orders *x;
     const char *service; /* interned */
     const char *job;     /* interned name, for the log */
@@ -53,7 +53,7 @@ struct order {
 };
 
 /* As the protocol has it (exec.x, server to service), for people. */
-static const char *order_word(const struct order *o)
+static const char *order_word(const struct exec_order *o)
 {
     static const char *const words[] = {
         [EXEC_START] = "START",     [EXEC_LAUNCH] = "LAUNCH",   [EXEC_SIGNAL] = "SIGNAL",
@@ -66,19 +66,19 @@ static const char *order_word(const struct order *o)
     return word ? word : "an order";
 }
 
-static size_t order_size(const struct order *o)
+static size_t order_size(const struct exec_order *o)
 {
     return sizeof *o + (o->bytes ? o->n : 0);
 }
 
-static void order_uncount(struct order *o, struct service *s)
+static void order_uncount(struct exec_order *o, struct service *s)
 {
     if (o->is_sent && s)
         s->unanswered_bytes -= order_size(o);
     o->is_sent = false;
 }
 
-static void order_free(struct order *o)
+static void order_free(struct exec_order *o)
 {
     order_uncount(o, services_find(o->x->services, o->service));
     loop_timer_destroy(o->patience);
@@ -89,7 +89,7 @@ static void order_free(struct order *o)
     free(o);
 }
 
-static void tell_sender(struct order *o, const exec_taken *t)
+static void tell_sender(struct exec_order *o, const exec_taken *t)
 {
     struct err e;
 
@@ -103,7 +103,7 @@ static void tell_sender(struct order *o, const exec_taken *t)
     o->told = NULL;
 }
 
-static void tell_failure(struct order *o, int code, const char *text)
+static void tell_failure(struct exec_order *o, int code, const char *text)
 {
     const exec_taken t = {.code = code, .text = (char *)(uintptr_t)text};
 
@@ -113,7 +113,7 @@ static void tell_failure(struct order *o, int code, const char *text)
 /* The host is connected and does not answer: the order stays in force. */
 static void exec_orders_patience_is_over(void *arg)
 {
-    struct order *o = arg;
+    struct exec_order *o = arg;
     char text[200];
 
     snprintf(text, sizeof text, "%s has not answered in %d s; the order may still take effect", o->service,
@@ -122,7 +122,7 @@ static void exec_orders_patience_is_over(void *arg)
     tell_failure(o, PBSE_NORELYMOM, text);
 }
 
-static void was_refused(struct order *o, int code, const char *text)
+static void was_refused(struct exec_order *o, int code, const char *text)
 {
     struct job *j = jobs_find(o->x->ctx->jobs, o->key);
 
@@ -139,14 +139,14 @@ static void was_refused(struct order *o, int code, const char *text)
 
 static void order_leave(void *arg)
 {
-    struct order *o = arg;
+    struct exec_order *o = arg;
 
     commit_then(o->x->commit, exec_orders_send_now, o);
 }
 
 /* The service has said HELLO again, and no order may overtake the answer. One that a request waits for comes back to
  * exec_orders_send_now() behind it, and behind what the answer makes the server send; what that repeats need not wait here. */
-static bool waits_for_hello(struct order *o, struct service *s)
+static bool waits_for_hello(struct exec_order *o, struct service *s)
 {
     if ((!o->fn && !o->told) || !service_is_connected(s) || service_is_here(s) ||
         service_wait(s, order_leave, o) < 0)
@@ -159,7 +159,7 @@ static bool waits_for_hello(struct order *o, struct service *s)
  * told; or it waits for that HELLO (service_conn_replace). */
 static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 {
-    struct order *o = arg;
+    struct exec_order *o = arg;
 
     if (out->status == RPC_ST_OK) {
         const exec_taken *t = out->result;
@@ -178,7 +178,7 @@ static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
     order_free(o);
 }
 
-static void cannot_be_sent(struct order *o)
+static void cannot_be_sent(struct exec_order *o)
 {
     log_event(LOGC_JOB, LOGE_ERROR, o->job, "%s to %s cannot be sent: %s", order_word(o), o->service,
               o->why.text);
@@ -189,7 +189,7 @@ static void cannot_be_sent(struct order *o)
 
 /* It is heard of, and answers nothing: what it is asked is kept until it does. The connection ends, and with it all that it has not
  * answered; HELLO makes both sides agree. The end comes after this turn of the loop, so that is said once. */
-static void end_hung(struct order *o, struct service *s)
+static void end_hung(struct exec_order *o, struct service *s)
 {
     struct err why;
 
@@ -202,7 +202,7 @@ static void end_hung(struct order *o, struct service *s)
 }
 
 /* What the host must have before a run begins there leaves on the same connection, ahead of it. */
-static void exec_orders_precede(const struct order *o, struct service *s)
+static void exec_orders_precede(const struct exec_order *o, struct service *s)
 {
     if (o->x->before && o->proc == EXEC_START && o->bytes && service_is_here(s))
         o->x->before(o->x->before_arg, s);
@@ -211,7 +211,7 @@ static void exec_orders_precede(const struct order *o, struct service *s)
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
 static void exec_orders_send_now(void *arg)
 {
-    struct order *o = arg;
+    struct exec_order *o = arg;
     struct service *s = services_find(o->x->services, o->service);
     struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, o->proc},
                                  .xres = (xdrproc_t)xdr_exec_taken,
@@ -237,7 +237,7 @@ static void exec_orders_send_now(void *arg)
 }
 
 /* 0, or -1: why in o->why, and no bytes. A list or text beyond its bound in exec.x has no size. */
-static int encode(struct order *o, xdrproc_t codec, void *args)
+static int encode(struct exec_order *o, xdrproc_t codec, void *args)
 {
     u_int size = (u_int)xdr_sizeof(codec, args);
     bool done;
@@ -263,10 +263,10 @@ static int encode(struct order *o, xdrproc_t codec, void *args)
     return err_set(&o->why, PBSE_IVALREQ, "the order is beyond what the protocol holds");
 }
 
-static struct order *order_create(struct exec_orders *x, const struct job *j, const char *service,
-                                  unsigned proc)
+static struct exec_order *order_create(struct exec_orders *x, const struct job *j, const char *service,
+                                       unsigned proc)
 {
-    struct order *o = calloc(1, sizeof *o);
+    struct exec_order *o = calloc(1, sizeof *o);
 
     if (!o)
         abort(); /* the job has changed its state already, and would run for ever without a host; a restart sends the order again */
@@ -281,7 +281,7 @@ static struct order *order_create(struct exec_orders *x, const struct job *j, co
 }
 
 /* A request waits for the answer. */
-static void set_patience(struct order *o)
+static void set_patience(struct exec_order *o)
 {
     o->patience = loop_timer_create(o->x->loop, LOOP_CLOCK, exec_orders_patience_is_over, o);
     if (!o->patience)
@@ -289,7 +289,7 @@ static void set_patience(struct order *o)
     loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
 }
 
-static size_t order_give(struct order *o, xdrproc_t codec, void *args)
+static size_t order_give(struct exec_order *o, xdrproc_t codec, void *args)
 {
     size_t n;
 
@@ -304,7 +304,7 @@ static size_t order_give(struct order *o, xdrproc_t codec, void *args)
 size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                         xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
 {
-    struct order *o = order_create(x, j, service, proc);
+    struct exec_order *o = order_create(x, j, service, proc);
 
     o->fn = fn;
     o->arg = arg;
@@ -314,7 +314,7 @@ size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *servic
 size_t exec_orders_ask(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                        xdrproc_t codec, void *args, exec_told_fn *fn, void *arg)
 {
-    struct order *o = order_create(x, j, service, proc);
+    struct exec_order *o = order_create(x, j, service, proc);
 
     o->told = fn;
     o->arg = arg;
@@ -324,7 +324,7 @@ size_t exec_orders_ask(struct exec_orders *x, struct job *j, const char *service
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                       const struct err *why)
 {
-    struct order *o = order_create(x, j, service, proc);
+    struct exec_order *o = order_create(x, j, service, proc);
 
     o->why = *why;
     commit_then(x->commit, exec_orders_send_now, o);

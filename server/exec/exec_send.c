@@ -39,8 +39,8 @@ enum { LOST_MAX = PBS_EXT_MAX - 32 };
 enum { START_BYTES_MAX = 16 << 20 };
 
 /* A job some of whose hosts wait for their turn. */
-struct paced {
-    struct paced *prev, *next;
+struct exec_send_paced {
+    struct exec_send_paced *prev, *next;
     struct job_key key;
     unsigned run;
 };
@@ -54,7 +54,7 @@ struct exec_send {
     exec_attrs_fn *attrs;
     void *attrs_arg;
     size_t start_bytes; /* of STARTs that are not answered */
-    struct paced *paced;
+    struct exec_send_paced *paced;
 };
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
@@ -70,9 +70,9 @@ struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, st
 
 void exec_send_destroy(struct exec_send *x)
 {
-    struct paced *next;
+    struct exec_send_paced *next;
 
-    for (struct paced *p = x ? x->paced : NULL; p; p = next) {
+    for (struct exec_send_paced *p = x ? x->paced : NULL; p; p = next) {
         next = p->next;
         free(p);
     }
@@ -140,7 +140,7 @@ static int check_chunks(const struct exec_send *x, const exec_start_args *a, con
     return 0;
 }
 
-struct start_open {
+struct exec_send_start_open {
     struct exec_send *x;
     size_t bytes;
 };
@@ -148,14 +148,14 @@ struct start_open {
 /* The hosts of this job that wait are served when others have answered. */
 static void start_later(struct exec_send *x, struct job *j)
 {
-    struct paced *p;
+    struct exec_send_paced *p;
 
     if (j->run->starts_paced)
         return;
     p = malloc(sizeof *p);
     if (!p)
         abort(); /* the job would wait for ever */
-    *p = (struct paced){.key = j->key, .run = j->run->version};
+    *p = (struct exec_send_paced){.key = j->key, .run = j->run->version};
     DL_APPEND(x->paced, p);
     j->run->starts_paced = true;
 }
@@ -163,7 +163,7 @@ static void start_later(struct exec_send *x, struct job *j)
 static void start_next(struct exec_send *x)
 {
     while (x->paced && x->start_bytes < START_BYTES_MAX) {
-        struct paced *p = x->paced;
+        struct exec_send_paced *p = x->paced;
         struct job *j = jobs_find(x->ctx->jobs, p->key);
 
         DL_DELETE(x->paced, p);
@@ -177,7 +177,7 @@ static void start_next(struct exec_send *x)
 
 static void exec_send_start_answered(void *arg, int rc, const struct err *why)
 {
-    struct start_open *o = arg;
+    struct exec_send_start_open *o = arg;
     struct exec_send *x = o->x;
 
     (void)why; /* EVENT_RUN_REFUSED is told as well */
@@ -188,11 +188,11 @@ static void exec_send_start_answered(void *arg, int rc, const struct err *why)
 
 static void start_give(struct exec_send *x, struct job *j, const char *service, exec_start_args *args)
 {
-    struct start_open *o = malloc(sizeof *o);
+    struct exec_send_start_open *o = malloc(sizeof *o);
 
     if (!o)
         abort(); /* as above */
-    *o = (struct start_open){.x = x};
+    *o = (struct exec_send_start_open){.x = x};
     o->bytes = exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, args,
                                 exec_send_start_answered, o);
     x->start_bytes += o->bytes;

@@ -336,14 +336,14 @@ static exec_ack exec_take_one(struct exec_take *t, const exec_event *ev, const c
     return ack;
 }
 
-struct late_ack {
+struct exec_take_late_ack {
     struct rpc_request *request;
     exec_events_result result;
 };
 
 static void exec_take_acknowledge(void *arg)
 {
-    struct late_ack *a = arg;
+    struct exec_take_late_ack *a = arg;
 
     rpc_reply(a->request, (xdrproc_t)xdr_exec_events_result, &a->result);
     rpc_request_unref(a->request);
@@ -354,7 +354,7 @@ static void exec_take_acknowledge(void *arg)
 void exec_take_events(struct exec_take *t, const char *service, struct rpc_request *r)
 {
     const exec_events_args *args = rpc_request_args(r);
-    struct late_ack *a = calloc(1, sizeof *a);
+    struct exec_take_late_ack *a = calloc(1, sizeof *a);
     u_int n = args->events.events_len;
 
     if (!a || !(a->result.acks.acks_val = calloc(n ? n : 1, sizeof(exec_ack)))) {

@@ -44,14 +44,14 @@ static const int wanted[] = {
     JOB_ATTR_schedselect,     JOB_ATTR_interactive_key,
 };
 
-struct triples {
+struct start_order_triples {
     wire_attr *v;
     u_int n, cap;
 };
 
 static int start_order_add_triple(void *arg, const char *name, const char *resource, const char *value)
 {
-    struct triples *t = arg;
+    struct start_order_triples *t = arg;
     wire_attr a = {strdup(name), strdup(resource ? resource : ""), strdup(value)};
 
     if (t->n == t->cap) {
@@ -75,7 +75,7 @@ fail:
 }
 
 /* The queue's least time between checkpoints, for -c c and -c w. */
-static int add_checkpoint_min(struct triples *t, const struct queue *q)
+static int add_checkpoint_min(struct start_order_triples *t, const struct queue *q)
 {
     char digits[24];
     int64_t minutes = attr_list_number(&q->obj.attrs, QUEUE_ATTR_checkpoint_min, 0);
@@ -87,7 +87,7 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
 }
 
 /* Shall its script be a PMIx client? The job's own word before that of its queue, that before the server's. */
-static int add_pmix(struct triples *t, const struct server_ctx *s, const struct job *j)
+static int add_pmix(struct start_order_triples *t, const struct server_ctx *s, const struct job *j)
 {
     bool wanted_by_all = attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_default_pmix, false);
     bool wanted_by_queue = j->queue
@@ -100,7 +100,7 @@ static int add_pmix(struct triples *t, const struct server_ctx *s, const struct 
 }
 
 /* Add what a preempted job is told when it begins again. `preempted` is only there when its last run ended so. */
-static int add_preempted(struct triples *t, const struct job *j)
+static int add_preempted(struct start_order_triples *t, const struct job *j)
 {
     char code[2] = {j->preempt_method, '\0'};
     const struct preempt_method_row *was =
@@ -119,7 +119,7 @@ static int add_preempted(struct triples *t, const struct job *j)
 }
 
 /* Add what is not in the job's attributes, for an order to start. 1: no memory. */
-static int add_beside(struct triples *t, const struct server_ctx *s, const struct job *j)
+static int add_beside(struct start_order_triples *t, const struct server_ctx *s, const struct job *j)
 {
     if (start_order_add_triple(t, "queue", NULL, j->queue_name) ||
         start_order_add_triple(t, "Submit_Host", NULL, j->host ? j->host : "") || add_preempted(t, j) ||
@@ -132,7 +132,7 @@ static int walk_wanted(const struct server_ctx *s, const struct job *j, const in
                        wire_attrs *out)
 {
     static const struct attr_reader server = {.level = LEVEL_SERVER, .show_hidden = true};
-    struct triples t = {0};
+    struct start_order_triples t = {0};
     struct attr_select select;
     struct strbuf scratch;
     struct err e;
@@ -186,13 +186,13 @@ static int fill_chunk(exec_chunk *c, const struct exec_vnode_part *p)
 }
 
 /* A walk over the chunks of schedselect: exec_vnode has them in its order. */
-struct chunk_walk {
+struct start_order_chunk_walk {
     const struct select *sel;
     size_t at, before; /* its entry, and how many chunks those before it are */
 };
 
 /* Lines of the nodefile: what that chunk of the select says. `chunk` rises from call to call. */
-static unsigned mpiprocs_of(struct chunk_walk *w, size_t chunk)
+static unsigned mpiprocs_of(struct start_order_chunk_walk *w, size_t chunk)
 {
     const char *said;
 
@@ -213,7 +213,7 @@ static const char *text_or_empty(const char *text)
 }
 
 /* Where each part of exec_vnode lies. */
-struct part_place {
+struct start_order_place {
     const struct node *node; /* NULL: it has gone */
     size_t host;             /* of the run; NO_HOST: none of them */
 };
@@ -221,10 +221,10 @@ struct part_place {
 static const size_t NO_HOST = (size_t)-1;
 
 /* NULL: no memory. */
-static struct part_place *start_order_find_places(const struct server_ctx *s, const struct run *r,
-                                                  const struct exec_vnode *ev)
+static struct start_order_place *start_order_find_places(const struct server_ctx *s, const struct run *r,
+                                                         const struct exec_vnode *ev)
 {
-    struct part_place *where = calloc(ev->n ? ev->n : 1, sizeof *where);
+    struct start_order_place *where = calloc(ev->n ? ev->n : 1, sizeof *where);
     struct ranks *hosts = ranks_create();
 
     for (size_t i = 0; hosts && i < r->n_hosts; i++)
@@ -257,7 +257,7 @@ static int name_host(const struct services *sv, const char *service, exec_job_ho
 }
 
 /* Allocate room for the chunks on each host; chunks_len counts them and is 0 at the end. */
-static int open_chunks(const struct part_place *where, size_t n, exec_job_host *h, size_t n_hosts)
+static int open_chunks(const struct start_order_place *where, size_t n, exec_job_host *h, size_t n_hosts)
 {
     for (size_t i = 0; i < n; i++)
         if (where[i].host != NO_HOST)
@@ -277,11 +277,11 @@ static int open_chunks(const struct part_place *where, size_t n, exec_job_host *
 }
 
 /* All chunks, each to its host. One that starts on another vnode of the same host is not a new process. */
-static int fill_chunks(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
-                       exec_job_host *hosts, size_t n_hosts)
+static int fill_chunks(const struct exec_vnode *ev, const struct start_order_place *where,
+                       const struct select *sel, exec_job_host *hosts, size_t n_hosts)
 {
     size_t *last = malloc(n_hosts * sizeof *last); /* chunk of each host */
-    struct chunk_walk walk = {.sel = sel};
+    struct start_order_chunk_walk walk = {.sel = sel};
     int rc = last ? 0 : -1;
 
     for (size_t i = 0; last && i < n_hosts; i++)
@@ -305,7 +305,8 @@ static int fill_chunks(const struct exec_vnode *ev, const struct part_place *whe
 }
 
 static int fill_all_hosts(const struct services *sv, const struct job *j, const struct exec_vnode *ev,
-                          const struct part_place *where, const struct select *sel, exec_start_args *out)
+                          const struct start_order_place *where, const struct select *sel,
+                          exec_start_args *out)
 {
     size_t n = j->run->n_hosts;
     exec_job_host *h = calloc(n ? n : 1, sizeof *h);
@@ -327,21 +328,21 @@ static int fill_all_hosts(const struct services *sv, const struct job *j, const 
 
 /* --- the order of the nodefile's lines, where hosts come again */
 
-struct lines {
+struct start_order_lines {
     struct strbuf text;
     size_t host; /* of those at the end, which are not written yet */
     unsigned n;
     bool again; /* a host has come before: the order of the hosts does not say it */
 };
 
-static void flush_lines(struct lines *l)
+static void flush_lines(struct start_order_lines *l)
 {
     if (l->n)
         strbuf_addf(&l->text, " %zu*%u", l->host, l->n);
     l->n = 0;
 }
 
-static void add_lines(struct lines *l, size_t host, unsigned n)
+static void add_lines(struct start_order_lines *l, size_t host, unsigned n)
 {
     if (!n)
         return;
@@ -353,12 +354,12 @@ static void add_lines(struct lines *l, size_t host, unsigned n)
 }
 
 /* Into ext, where the key will precede it. An order too long to say is that of the hosts. */
-static int fill_lines(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
-                      exec_start_args *out)
+static int fill_lines(const struct exec_vnode *ev, const struct start_order_place *where,
+                      const struct select *sel, exec_start_args *out)
 {
-    struct chunk_walk walk = {.sel = sel};
+    struct start_order_chunk_walk walk = {.sel = sel};
     size_t last_chunk = (size_t)-1;
-    struct lines l = {0};
+    struct start_order_lines l = {0};
 
     strbuf_init(&l.text, PBS_EXT_MAX - COOKIE_SIZE);
     for (size_t i = 0; i < ev->n; i++) {
@@ -379,7 +380,7 @@ static int fill_hosts(struct server_ctx *s, struct services *sv, const struct jo
     struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
     const char *schedselect = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct select *sel = schedselect ? select_parse(schedselect, NULL, NULL, NULL) : NULL;
-    struct part_place *where = ev ? start_order_find_places(s, j->run, ev) : NULL;
+    struct start_order_place *where = ev ? start_order_find_places(s, j->run, ev) : NULL;
     int rc = -1;
 
     if (!ev) {
@@ -399,7 +400,7 @@ static int fill_hosts(struct server_ctx *s, struct services *sv, const struct jo
 
 /* --- what services take */
 
-struct sizes {
+struct start_order_sizes {
     struct ranks *ranks; /* of services */
     const struct service **service;
     size_t *chunks; /* of each */
@@ -417,7 +418,8 @@ static int start_order_check_amounts(const struct exec_vnode_part *p, struct err
     return 0;
 }
 
-static int count_chunks(const struct server_ctx *s, const struct exec_vnode *where, struct sizes *z)
+static int count_chunks(const struct server_ctx *s, const struct exec_vnode *where,
+                        struct start_order_sizes *z)
 {
     for (size_t i = 0; i < where->n; i++) {
         const struct node *n = nodes_find(s->nodes, where->part[i].vnode);
@@ -433,7 +435,7 @@ static int count_chunks(const struct server_ctx *s, const struct exec_vnode *whe
     return 0;
 }
 
-static int check_sizes(const struct sizes *z, struct err *e)
+static int check_sizes(const struct start_order_sizes *z, struct err *e)
 {
     size_t n = ranks_count(z->ranks), most = 0;
 
@@ -458,7 +460,8 @@ static int check_sizes(const struct sizes *z, struct err *e)
 int start_order_check(const struct server_ctx *s, const struct exec_vnode *where, struct err *e)
 {
     size_t room = where->n ? where->n : 1;
-    struct sizes z = {ranks_create(), calloc(room, sizeof *z.service), calloc(room, sizeof *z.chunks)};
+    struct start_order_sizes z = {ranks_create(), calloc(room, sizeof *z.service),
+                                  calloc(room, sizeof *z.chunks)};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < where->n; i++)

@@ -48,7 +48,7 @@ static void answer_failure(struct parts *p, struct request *r, const struct alte
 
 /* What an alteration has found out on its way: whom the job shall run as, how targets of its dependencies
  * ended. Each is asked for once; the answer calls `modify` again, which looks everything up again. */
-struct lookup {
+struct req_alter_lookup {
     struct parts *parts;
     struct request *request;
     const struct names_user *user; /* of the present turn only */
@@ -58,11 +58,11 @@ struct lookup {
     struct depend_history past[];
 };
 
-static void modify(struct lookup *known);
+static void modify(struct req_alter_lookup *known);
 
-static struct lookup *lookup_create(struct parts *p, struct request *r, size_t n)
+static struct req_alter_lookup *lookup_create(struct parts *p, struct request *r, size_t n)
 {
-    struct lookup *l = calloc(1, sizeof *l + n * sizeof l->past[0]);
+    struct req_alter_lookup *l = calloc(1, sizeof *l + n * sizeof l->past[0]);
 
     if (!l) {
         request_failf(r, PBSE_SYSTEM, "no memory to alter a job");
@@ -74,7 +74,7 @@ static struct lookup *lookup_create(struct parts *p, struct request *r, size_t n
     return l;
 }
 
-static void lookup_destroy(struct lookup *l)
+static void lookup_destroy(struct req_alter_lookup *l)
 {
     request_unref(l->request);
     free(l);
@@ -82,7 +82,7 @@ static void lookup_destroy(struct lookup *l)
 
 static void req_alter_user_known(void *arg, const struct names_user *u, const struct err *why)
 {
-    struct lookup *l = arg;
+    struct req_alter_lookup *l = arg;
 
     l->user = u;
     l->why = why;
@@ -91,7 +91,7 @@ static void req_alter_user_known(void *arg, const struct names_user *u, const st
 
 static void req_alter_past_known(void *arg, const struct depend_history *past, size_t n)
 {
-    struct lookup *old = arg, *l = lookup_create(old->parts, old->request, n);
+    struct req_alter_lookup *old = arg, *l = lookup_create(old->parts, old->request, n);
 
     if (l) {
         if (n)
@@ -103,7 +103,7 @@ static void req_alter_past_known(void *arg, const struct depend_history *past, s
 }
 
 /* 1: the answer will call modify again; 0: there is nothing to ask. */
-static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask, struct err *e)
+static int look_up(struct req_alter_lookup *l, const struct job *j, struct alter_ask *ask, struct err *e)
 {
     char buf[JOB_IDENTITY_NAME_MAX];
     const char *user = alter_user(j, ask, buf);
@@ -141,7 +141,7 @@ static void req_alter_apply(struct parts *p, struct request *r, struct job *j, c
 }
 
 /* 1: something is asked for first. */
-static int modify_job(struct lookup *l, struct job *j, struct alter_ask *ask)
+static int modify_job(struct req_alter_lookup *l, struct job *j, struct alter_ask *ask)
 {
     struct err e;
     int rc = look_up(l, j, ask, &e);
@@ -153,7 +153,7 @@ static int modify_job(struct lookup *l, struct job *j, struct alter_ask *ask)
     return rc;
 }
 
-static void modify(struct lookup *l)
+static void modify(struct req_alter_lookup *l)
 {
     struct request *r = l->request;
     const ifl_modify_args *a = request_args(r);
@@ -182,7 +182,7 @@ static void modify(struct lookup *l)
 
 void req_modify(void *parts, struct request *r)
 {
-    struct lookup *l = lookup_create(parts, r, 0);
+    struct req_alter_lookup *l = lookup_create(parts, r, 0);
 
     if (l)
         modify(l);

@@ -22,14 +22,14 @@ int req_away_check(const struct parts *p, const struct job *j, struct err *e)
     return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
 }
 
-struct answer {
+struct req_away_answer {
     struct request *request; /* referenced */
     struct err why;
 };
 
 static void req_away_durable(void *arg)
 {
-    struct answer *a = arg;
+    struct req_away_answer *a = arg;
 
     request_fail(a->request, &a->why);
     request_unref(a->request);
@@ -38,12 +38,12 @@ static void req_away_durable(void *arg)
 
 void req_away_fail_when_durable(struct parts *p, struct request *r, const struct err *e)
 {
-    struct answer *a = malloc(sizeof *a);
+    struct req_away_answer *a = malloc(sizeof *a);
 
     if (!a) {
         request_fail(r, e); /* a failure promises nothing: it may leave before the batch */
         return;
     }
-    *a = (struct answer){request_ref(r), *e};
+    *a = (struct req_away_answer){request_ref(r), *e};
     commit_then(p->commit, req_away_durable, a);
 }

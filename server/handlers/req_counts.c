@@ -25,21 +25,21 @@
 
 enum { ATTRS_MAX = 24, VALUE_MAX = 32 };
 
-struct counts_entry { /* under construction */
+struct req_counts_entry { /* under construction */
     char name[PBS_NAME_MAX + 16];
     wire_attr attrs[ATTRS_MAX];
     char values[ATTRS_MAX][VALUE_MAX];
     u_int n;
 };
 
-struct counts_answer {
+struct req_counts_answer {
     struct parts *parts;
     size_t at; /* of the sources: a row of the table of requests each, then the others */
 };
 
 static char nothing[1];
 
-static char *counts_entry_add(struct counts_entry *x, const char *name, const char *resource)
+static char *counts_entry_add(struct req_counts_entry *x, const char *name, const char *resource)
 {
     char *value = x->values[x->n];
 
@@ -47,13 +47,13 @@ static char *counts_entry_add(struct counts_entry *x, const char *name, const ch
     return value;
 }
 
-static void counts_entry_number(struct counts_entry *x, const char *name, uint64_t n)
+static void counts_entry_number(struct req_counts_entry *x, const char *name, uint64_t n)
 {
     snprintf(counts_entry_add(x, name, nothing), VALUE_MAX, "%" PRIu64, n);
 }
 
 /* count, seconds, and took.BOUND for each bound: how many took at most that many seconds. */
-static void counts_entry_took(struct counts_entry *x, const struct histogram *h)
+static void counts_entry_took(struct req_counts_entry *x, const struct histogram *h)
 {
     uint64_t n = 0;
 
@@ -66,7 +66,7 @@ static void counts_entry_took(struct counts_entry *x, const struct histogram *h)
     }
 }
 
-static void counts_entry_put(struct counts_entry *x, struct rpc_entries *out)
+static void counts_entry_put(struct req_counts_entry *x, struct rpc_entries *out)
 {
     const ifl_status_entry entry = {
         .name = x->name, .attrs = {.wire_attrs_len = x->n, .wire_attrs_val = x->attrs}, .text = nothing};
@@ -77,7 +77,7 @@ static void counts_entry_put(struct counts_entry *x, struct rpc_entries *out)
 static void counts_of_request(const struct parts *p, size_t row, struct rpc_entries *out)
 {
     const struct histogram *h = dispatch_took(p->dispatch, row);
-    struct counts_entry x = {.n = 0};
+    struct req_counts_entry x = {.n = 0};
 
     if (histogram_count(h) == 0)
         return;
@@ -89,7 +89,7 @@ static void counts_of_request(const struct parts *p, size_t row, struct rpc_entr
 static void counts_of_schedulers(const struct parts *p, struct rpc_entries *out)
 {
     for (const struct sched_obj *o = scheds_first(p->ctx->scheds); o; o = scheds_next(o)) {
-        struct counts_entry x = {.n = 0};
+        struct req_counts_entry x = {.n = 0};
 
         snprintf(x.name, sizeof x.name, "cycle:%s", o->obj.name);
         counts_entry_number(&x, "jobs", o->cycles_jobs);
@@ -100,7 +100,7 @@ static void counts_of_schedulers(const struct parts *p, struct rpc_entries *out)
 
 static void counts_of_store(const struct parts *p, struct rpc_entries *out)
 {
-    struct counts_entry x = {.name = "store"};
+    struct req_counts_entry x = {.name = "store"};
     struct commit_stats stats;
 
     commit_get_stats(p->commit, &stats);
@@ -113,7 +113,7 @@ static void counts_of_store(const struct parts *p, struct rpc_entries *out)
 
 static void counts_of_moms(const struct parts *p, struct rpc_entries *out)
 {
-    struct counts_entry x = {.name = "moms"};
+    struct req_counts_entry x = {.name = "moms"};
     size_t up, down;
 
     services_count(p->services, p->ctx->nodes, &up, &down);
@@ -125,7 +125,7 @@ static void counts_of_moms(const struct parts *p, struct rpc_entries *out)
 static void counts_of_notices(const struct parts *p, struct rpc_entries *out)
 {
     const struct preempt_notice_counts *counts = preempt_notices_counts(p->preempt_notices);
-    struct counts_entry x = {.name = "notices"};
+    struct req_counts_entry x = {.name = "notices"};
 
     counts_entry_number(&x, "given", counts->given);
     counts_entry_number(&x, "withdrawn", counts->withdrawn);
@@ -143,7 +143,7 @@ enum { SOURCES = sizeof sources / sizeof sources[0] };
 static enum rpc_more req_counts_more(void *arg, struct rpc_entries *out)
 {
     const ifl_result tail = {.text = nothing};
-    struct counts_answer *a = arg;
+    struct req_counts_answer *a = arg;
 
     for (; a->at < req_table_count + SOURCES; a->at++) {
         if (rpc_entries_is_full(out))
@@ -162,7 +162,7 @@ void req_status_counts(void *parts, struct request *r)
     static const struct rpc_producer producer = {.more = req_counts_more, .end = free};
     const ifl_counts_args *args = request_args(r);
     const ifl_result head = {.text = nothing};
-    struct counts_answer *a;
+    struct req_counts_answer *a;
 
     if (*args->extend) {
         request_failf(r, PBSE_IVALREQ, "counts take no options");

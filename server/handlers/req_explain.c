@@ -28,7 +28,7 @@
 /* A scheduler answers between two cycles, mostly within a second; the user waits at a terminal. */
 enum { LIMIT_S = 10, LIMIT_MAX_S = 60 };
 
-struct wait { /* an asker, until the scheduler has answered */
+struct req_explain_wait { /* an asker, until the scheduler has answered */
     struct parts *parts;
     bool is_unlisted;        /* it asks about a job that is not submitted */
     struct request *request; /* referenced */
@@ -37,7 +37,7 @@ struct wait { /* an asker, until the scheduler has answered */
     char scheduler[PBS_NAME_MAX + 1];
 };
 
-struct told { /* an answer on its way */
+struct req_explain_answer { /* an answer on its way */
     struct parts *parts;
     struct request *found; /* referenced */
     enum level level;
@@ -46,7 +46,7 @@ struct told { /* an answer on its way */
     bool without_hooks; /* of a submission hooks would be asked, which have not been */
 };
 
-static void wait_end(struct wait *w)
+static void wait_end(struct req_explain_wait *w)
 {
     request_on_dead(w->request, NULL, NULL);
     request_unref(w->request);
@@ -67,7 +67,7 @@ static bool is_public(const ifl_status_entry *entry)
     return false;
 }
 
-static bool may_see(const struct told *t, const ifl_status_entry *entry)
+static bool may_see(const struct req_explain_answer *t, const ifl_status_entry *entry)
 {
     const struct server_ctx *s = t->parts->ctx;
     struct jobid id;
@@ -104,7 +104,7 @@ static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
 {
     static char nothing[1];
     const ifl_result tail = {.text = nothing};
-    struct told *t = arg;
+    struct req_explain_answer *t = arg;
     const ifl_explain_reply_args *a = request_args(t->found);
 
     for (; t->at < a->found.found_len && !rpc_entries_is_full(out); t->at++) {
@@ -123,7 +123,7 @@ static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
 
 static void req_explain_end(void *arg)
 {
-    struct told *t = arg;
+    struct req_explain_answer *t = arg;
 
     request_unref(t->found);
     free(t->who);
@@ -135,7 +135,7 @@ static int req_explain_tell(struct parts *p, struct request *r, struct request *
     static const struct rpc_producer producer = {.more = req_explain_more, .end = req_explain_end};
     static char nothing[1];
     const ifl_result head = {.text = nothing};
-    struct told *t = calloc(1, sizeof *t);
+    struct req_explain_answer *t = calloc(1, sizeof *t);
     char *who = strdup(request_who(r));
 
     if (!t || !who) {
@@ -143,18 +143,19 @@ static int req_explain_tell(struct parts *p, struct request *r, struct request *
         free(who);
         return -1;
     }
-    *t = (struct told){.parts = p,
-                       .found = request_ref(found),
-                       .level = req_level(r),
-                       .who = who,
-                       .without_hooks = is_unlisted && *p->hook_server->active & HOOK_EVENT_queuejob};
+    *t = (struct req_explain_answer){.parts = p,
+                                     .found = request_ref(found),
+                                     .level = req_level(r),
+                                     .who = who,
+                                     .without_hooks =
+                                         is_unlisted && *p->hook_server->active & HOOK_EVENT_queuejob};
     rpc_reply_entries(request_rpc(r), (xdrproc_t)xdr_ifl_result, &head, &producer, t);
     return 0;
 }
 
 static void req_explain_answered(void *arg, int code, const char *text, struct request *found)
 {
-    struct wait *w = arg;
+    struct req_explain_wait *w = arg;
 
     if (code)
         request_failf(w->request, code, "%s", *text ? text : "its scheduler cannot explain the job");
@@ -167,7 +168,7 @@ static void req_explain_answered(void *arg, int code, const char *text, struct r
 
 static void req_explain_too_late(void *arg)
 {
-    struct wait *w = arg;
+    struct req_explain_wait *w = arg;
 
     schedulers_forget(w->parts->schedulers, w);
     request_failf(w->request, PBSE_NOSCHEDULER, "scheduler %s has not answered within %lld seconds",
@@ -177,7 +178,7 @@ static void req_explain_too_late(void *arg)
 
 static void req_explain_asker_died(void *arg, struct request *r)
 {
-    struct wait *w = arg;
+    struct req_explain_wait *w = arg;
 
     schedulers_forget(w->parts->schedulers, w);
     wait_end(w);
@@ -203,14 +204,15 @@ static int take_extend(const char *text, int64_t *limit_s, struct err *e)
 
 enum { NAME_TEXT_MAX = JOBID_TEXT_MAX > PBS_MAXSVRRESVID + 1 ? JOBID_TEXT_MAX : PBS_MAXSVRRESVID + 1 };
 
-struct question { /* the full name, and the queue whose scheduler is to be asked */
+struct req_explain_question { /* the full name, and the queue whose scheduler is to be asked */
     char name[NAME_TEXT_MAX];
     const struct queue *queue;
     struct job *unlisted; /* or NULL: it is one of the server's */
 };
 
 /* A subjob's name may be all there is of it. */
-static int req_explain_find_job(struct parts *p, struct request *r, struct question *q, struct err *e)
+static int req_explain_find_job(struct parts *p, struct request *r, struct req_explain_question *q,
+                                struct err *e)
 {
     const ifl_job_args *a = request_args(r);
     const struct job *of = NULL;
@@ -239,7 +241,7 @@ static int req_explain_find_job(struct parts *p, struct request *r, struct quest
 }
 
 /* A reservation is anyone's to ask about, as its status is. */
-static int req_explain_find(struct parts *p, struct request *r, struct question *q, struct err *e)
+static int req_explain_find(struct parts *p, struct request *r, struct req_explain_question *q, struct err *e)
 {
     const ifl_job_args *a = request_args(r);
     const struct resv *of;
@@ -254,13 +256,13 @@ static int req_explain_find(struct parts *p, struct request *r, struct question 
     return 0;
 }
 
-static struct wait *wait_begin(struct parts *p, struct request *r, const char *scheduler)
+static struct req_explain_wait *wait_begin(struct parts *p, struct request *r, const char *scheduler)
 {
-    struct wait *w = calloc(1, sizeof *w);
+    struct req_explain_wait *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
-    *w = (struct wait){.parts = p};
+    *w = (struct req_explain_wait){.parts = p};
     w->timer = loop_timer_create(p->loop, LOOP_REAL, req_explain_too_late, w);
     if (!w->timer) {
         free(w);
@@ -271,11 +273,11 @@ static struct wait *wait_begin(struct parts *p, struct request *r, const char *s
     return w;
 }
 
-static int req_explain_ask(struct parts *p, struct request *r, const struct question *q, const char *extend,
-                           struct err *e)
+static int req_explain_ask(struct parts *p, struct request *r, const struct req_explain_question *q,
+                           const char *extend, struct err *e)
 {
     struct sched_obj *o = schedulers_of_queue(p->schedulers, q->queue);
-    struct wait *w;
+    struct req_explain_wait *w;
     int64_t limit_s;
 
     if (take_extend(extend, &limit_s, e) < 0)
@@ -306,7 +308,7 @@ void req_explain(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
-    struct question q = {.unlisted = NULL};
+    struct req_explain_question q = {.unlisted = NULL};
     struct err e;
 
     if (req_explain_find(p, r, &q, &e) < 0)
@@ -318,7 +320,7 @@ void req_explain(void *parts, struct request *r)
 static void req_when_made(void *parts, struct request *r, struct job *j, const struct queue *queue)
 {
     const ifl_submit_args *a = request_args(r);
-    struct question q = {.queue = queue, .unlisted = j};
+    struct req_explain_question q = {.queue = queue, .unlisted = j};
     struct err e;
 
     snprintf(q.name, sizeof q.name, "%s", j->obj.name);

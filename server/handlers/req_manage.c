@@ -26,7 +26,7 @@
 #include "req_common.h"
 #include "trusted.h"
 
-struct task { /* one manager request under way */
+struct req_manage_change { /* one manager request under way */
     struct parts *p;
     struct request *r;
     const ifl_manager_args *args;
@@ -45,7 +45,7 @@ static bool is_unused(const struct object *o, const char *name)
     return index >= 0 && (attr_def_get(o->kind->attrs, index)->flags & AF_UNUSED);
 }
 
-static void log_done(const struct task *t, const struct object *o, const char *what)
+static void log_done(const struct req_manage_change *t, const struct object *o, const char *what)
 {
     enum log_class c = t->args->objtype == MGR_OBJ_QUEUE   ? LOGC_QUE
                        : t->args->objtype == MGR_OBJ_NODE  ? LOGC_NODE
@@ -62,7 +62,8 @@ static void log_done(const struct task *t, const struct object *o, const char *w
 }
 
 /* Changes that the kind does itself are left out of `rest`. */
-static int sort_changes(struct task *t, struct attr_edit_change *rest, size_t *n_rest, struct err *e)
+static int sort_changes(struct req_manage_change *t, struct attr_edit_change *rest, size_t *n_rest,
+                        struct err *e)
 {
     *n_rest = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -78,7 +79,7 @@ static int sort_changes(struct task *t, struct attr_edit_change *rest, size_t *n
     return 0;
 }
 
-static void change_specially(struct task *t, struct object *o)
+static void change_specially(struct req_manage_change *t, struct object *o)
 {
     for (size_t i = 0; t->kind->is_special && i < t->n; i++)
         if (t->kind->is_special(&t->changes[i], NULL) > 0)
@@ -86,8 +87,8 @@ static void change_specially(struct task *t, struct object *o)
 }
 
 /* Which of all changes rest[at] is: names are borrowed from one message, so they differ as pointers. */
-static size_t place_in_task(const struct task *t, const struct attr_edit_change *rest, size_t n_rest,
-                            size_t at)
+static size_t place_in_task(const struct req_manage_change *t, const struct attr_edit_change *rest,
+                            size_t n_rest, size_t at)
 {
     size_t i = 0;
 
@@ -113,7 +114,7 @@ static bool has_rights(const struct client *who)
     return client_is_root(who) || client_uid(who) == geteuid();
 }
 
-static int check_path(const struct task *t, const struct attr_edit_change *c, struct err *e)
+static int check_path(const struct req_manage_change *t, const struct attr_edit_change *c, struct err *e)
 {
     int attr = attr_def_find(t->of, c->name); /* names are written in any case */
     char real[PATH_MAX];
@@ -129,7 +130,7 @@ static int check_path(const struct task *t, const struct attr_edit_change *c, st
     return 0;
 }
 
-static int check_paths(struct task *t, struct err *e)
+static int check_paths(struct req_manage_change *t, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++)
         if (check_path(t, &t->changes[i], e) < 0) {
@@ -150,7 +151,7 @@ static void unset_to_own_default(const struct object *o, struct attr_edit_change
         }
 }
 
-static int edit_object(struct task *t, struct object *o, bool creating, struct err *e)
+static int edit_object(struct req_manage_change *t, struct object *o, bool creating, struct err *e)
 {
     struct attr_edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
     struct attr_edit_ask ask = {.changes = rest,
@@ -177,12 +178,12 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
     return rc;
 }
 
-static int need_manager(const struct task *t, struct err *e)
+static int need_manager(const struct req_manage_change *t, struct err *e)
 {
     return request_level(t->r) >= LEVEL_MANAGER ? 0 : err_set(e, PBSE_PERM, "Unauthorized Request ");
 }
 
-static int create_object(struct task *t, const char *name, struct err *e)
+static int create_object(struct req_manage_change *t, const char *name, struct err *e)
 {
     struct object *o;
     struct err ignored;
@@ -203,7 +204,7 @@ static int create_object(struct task *t, const char *name, struct err *e)
     return 0;
 }
 
-static int do_object(struct task *t, struct object *o, struct err *e)
+static int do_object(struct req_manage_change *t, struct object *o, struct err *e)
 {
     switch (t->args->command) {
     case MGR_CMD_DELETE:
@@ -229,7 +230,7 @@ static int do_object(struct task *t, struct object *o, struct err *e)
     return err_set(e, PBSE_NOSUP, "No support for requested service: manager command %d", t->args->command);
 }
 
-static int do_all(struct task *t, struct err *e)
+static int do_all(struct req_manage_change *t, struct err *e)
 {
     struct object *next;
 
@@ -241,7 +242,7 @@ static int do_all(struct task *t, struct err *e)
     return 0;
 }
 
-static int do_name(struct task *t, const char *name, struct err *e)
+static int do_name(struct req_manage_change *t, const char *name, struct err *e)
 {
     struct object *o;
 
@@ -259,7 +260,7 @@ static int do_name(struct task *t, const char *name, struct err *e)
     return do_object(t, o, e);
 }
 
-static int do_names(struct task *t, struct err *e)
+static int do_names(struct req_manage_change *t, struct err *e)
 {
     char *names = strdup(t->args->objname), *save = NULL;
     int rc = 0;
@@ -275,7 +276,7 @@ static int do_names(struct task *t, struct err *e)
 }
 
 /* What a kind does itself cannot be tried like an attribute: beside the one at fault it is left out. */
-static void answer_failure(const struct task *t, const struct err *why)
+static void answer_failure(const struct req_manage_change *t, const struct err *why)
 {
     struct attrib_errors_ask ask = {.ctx = t->p->ctx,
                                     .of = t->of,
@@ -297,7 +298,7 @@ static void answer_failure(const struct task *t, const struct err *why)
     hook_news_managed(t->p->hook_server, t->r, why);
 }
 
-static void req_manage_done(const struct task *t)
+static void req_manage_done(const struct req_manage_change *t)
 {
     req_ok_when_durable(t->p, t->r);
     hook_news_managed(t->p->hook_server, t->r, NULL);
@@ -306,7 +307,7 @@ static void req_manage_done(const struct task *t)
 void req_manage(void *parts, struct request *r)
 {
     const ifl_manager_args *args = request_args(r);
-    struct task t = {.p = parts, .r = r, .args = args, .kind = manage_kind_find(args->objtype)};
+    struct req_manage_change t = {.p = parts, .r = r, .args = args, .kind = manage_kind_find(args->objtype)};
     struct err e;
 
     if (args->objtype == MGR_OBJ_HOOK || args->objtype == MGR_OBJ_PBS_HOOK) {

@@ -30,20 +30,20 @@ enum { RANGE_MAX = 1000 }; /* questions to a scheduler at once */
 /* --- whom it is about -------------------------------------------------------------------------------- */
 
 /* A job, or a subjob that may not be an object yet: then its array and index. */
-struct target {
+struct req_run_job {
     struct job *job; /* NULL: to be made of `array` */
     struct job *array;
     int64_t index;
 };
 
 /* An array is run by its subjobs. */
-static int req_run_find(struct parts *p, struct request *r, struct target *out, struct err *e)
+static int req_run_find(struct parts *p, struct request *r, struct req_run_job *out, struct err *e)
 {
     const ifl_job_text_args *a = request_args(r);
     struct jobid id;
     struct req_subjobs s;
 
-    *out = (struct target){.index = ARRAY_NONE};
+    *out = (struct req_run_job){.index = ARRAY_NONE};
     if (jobid_parse(a->job, &id, e) < 0)
         return -1;
     if (id.form == JOBID_ARRAY)
@@ -52,7 +52,7 @@ static int req_run_find(struct parts *p, struct request *r, struct target *out, 
         return (out->job = req_find_job(p, r, a->job, e)) ? 0 : -1;
     if (req_subjobs_find(p, r, a->job, &s, e) < 0)
         return -1;
-    *out = (struct target){req_subjobs_next(&s), s.array, id.key.index};
+    *out = (struct req_run_job){req_subjobs_next(&s), s.array, id.key.index};
     req_subjobs_end(&s);
     return 0;
 }
@@ -79,7 +79,7 @@ static void req_run_asker_died(void *schedulers, struct request *r)
     request_unref(r);
 }
 
-static void ask_scheduler(struct parts *p, struct request *r, const struct target *t)
+static void ask_scheduler(struct parts *p, struct request *r, const struct req_run_job *t)
 {
     const struct job *j = t->job ? t->job : t->array;
     struct sched_obj *o = schedulers_of_job(p->schedulers, j);
@@ -127,7 +127,7 @@ static int start_job(struct parts *p, struct request *r, struct job *j, const ch
 }
 
 /* The array has a say, and a subjob that cannot be started has never been. NULL: why not. */
-static struct job *start_subjob(struct parts *p, struct request *r, const struct target *t,
+static struct job *start_subjob(struct parts *p, struct request *r, const struct req_run_job *t,
                                 const char *location, struct err *e)
 {
     bool bound = client_sched(request_client(r)) != NULL;
@@ -146,7 +146,7 @@ static struct job *start_subjob(struct parts *p, struct request *r, const struct
     return NULL;
 }
 
-static struct job *req_run_start(struct parts *p, struct request *r, const struct target *t,
+static struct job *req_run_start(struct parts *p, struct request *r, const struct req_run_job *t,
                                  const char *location, struct err *e)
 {
     if (t->job && client_sched(request_client(r)) && run_admission_pause(p->ctx, t->job, e) < 0)
@@ -170,7 +170,7 @@ static void req_run_one_answered(void *arg, int code, const char *text, struct r
     req_many_known(arg, code ? err_set(&e, code, "%s", text) : 0, &e);
 }
 
-static void run_one(struct parts *p, struct request *r, struct req_many *m, const struct target *t,
+static void run_one(struct parts *p, struct request *r, struct req_many *m, const struct req_run_job *t,
                     const char *location)
 {
     struct sched_obj *o = schedulers_of_job(p->schedulers, t->array);
@@ -195,7 +195,7 @@ static void run_one(struct parts *p, struct request *r, struct req_many *m, cons
 static void run_chosen(struct parts *p, struct request *r, struct req_subjobs *s, const char *location)
 {
     struct req_many *m = req_many_begin(r, PBSE_BADSTATE, "Request invalid for state of job");
-    struct target t = {.array = s->array};
+    struct req_run_job t = {.array = s->array};
 
     for (t.index = idset_next(s->chosen, 0); m && t.index >= 0;
          t.index = idset_next(s->chosen, t.index + 1)) {
@@ -233,7 +233,7 @@ void req_run(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
-    struct target t;
+    struct req_run_job t;
     struct err e;
     struct job *j;
 
@@ -255,7 +255,7 @@ void req_run_async(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
-    struct target t;
+    struct req_run_job t;
     struct err e;
 
     if (run_range(p, r, a))

@@ -41,7 +41,7 @@ static bool says(const char *extend, const char *word)
 }
 
 /* How one request deletes: what its caller said beside the jobs, and how many mails it may still cause. */
-struct manner {
+struct req_stop_ask {
     const char *extend;
     const struct preterm *said; /* by hooks of hosts; NULL: none was asked */
     long mails;
@@ -65,14 +65,14 @@ static long mails_of(const char *text)
 }
 
 /* Where the caller says nothing of mails, the server's default_qdel_arguments do. */
-static struct manner manner_of(const struct parts *p, const char *extend)
+static struct req_stop_ask manner_of(const struct parts *p, const char *extend)
 {
     const char *preset = attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
 
     if (says(extend, NOMAIL))
-        return (struct manner){.extend = extend};
-    return (struct manner){.extend = extend,
-                           .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !preset ? extend : preset)};
+        return (struct req_stop_ask){.extend = extend};
+    return (struct req_stop_ask){
+        .extend = extend, .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !preset ? extend : preset)};
 }
 
 /* "Job run at ... and terminated by anna@login2" is what its end will say. */
@@ -96,7 +96,7 @@ static int delete_history(struct parts *p, struct request *r, struct job *j, str
 }
 
 /* -1, PBSE_NORELYMOM: it is deleted when its host is connected again. A job that a request deletes with force needs no host. */
-static int check_host(const struct parts *p, const struct job *j, const struct manner *m, struct err *e)
+static int check_host(const struct parts *p, const struct job *j, const struct req_stop_ask *m, struct err *e)
 {
     struct job *subjob;
 
@@ -110,7 +110,8 @@ static int check_host(const struct parts *p, const struct job *j, const struct m
     return 0;
 }
 
-static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m, struct err *e)
+static int delete_live(struct parts *p, struct request *r, struct job *j, struct req_stop_ask *m,
+                       struct err *e)
 {
     int rc;
 
@@ -132,7 +133,7 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, struct
 
 /* Some subjobs, or one: what runs is ended, what waits is gone at once. */
 static int delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
-                          struct manner *m, struct err *e)
+                          struct req_stop_ask *m, struct err *e)
 {
     struct job *j;
     int rc = 0;
@@ -156,7 +157,8 @@ static size_t size_of_range(const struct parts *p, const char *id)
     return array && array->array ? array_map_size(array->array) : 0;
 }
 
-static int delete_some(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
+static int delete_some(struct parts *p, struct request *r, const char *id, struct req_stop_ask *m,
+                       struct err *e)
 {
     struct req_subjobs s;
     int rc;
@@ -182,7 +184,8 @@ static bool names_subjobs(const char *id)
 }
 
 /* -1 with PBSE_NORELYMOM: the wish is stored, and its host is away (req_away.h). All other errors: nothing has changed. */
-static int delete_one(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
+static int delete_one(struct parts *p, struct request *r, const char *id, struct req_stop_ask *m,
+                      struct err *e)
 {
     struct job *j;
 
@@ -208,7 +211,7 @@ static int delete_one(struct parts *p, struct request *r, const char *id, struct
 
 /* --- several at once: the answer goes out when the last one is known ---------------------------------- */
 
-struct deletion {
+struct req_stop_list {
     struct parts *parts;
     struct request *request;
     size_t open;         /* questions to the store, and 1 while the list is walked */
@@ -218,7 +221,7 @@ struct deletion {
 
 static void req_stop_answer_list(void *arg)
 {
-    struct deletion *d = arg;
+    struct req_stop_list *d = arg;
 
     request_reply(d->request, &d->result);
     for (u_int i = 0; i < d->result.failures.failures_len; i++)
@@ -229,7 +232,7 @@ static void req_stop_answer_list(void *arg)
     free(d);
 }
 
-static void one_known(struct deletion *d)
+static void one_known(struct req_stop_list *d)
 {
     if (--d->open)
         return;
@@ -238,7 +241,7 @@ static void one_known(struct deletion *d)
 }
 
 /* The words of a hook, as one line. */
-static void add_words(struct deletion *d, const char *id, const struct err *e)
+static void add_words(struct req_stop_list *d, const char *id, const struct err *e)
 {
     size_t at;
 
@@ -252,7 +255,7 @@ static void add_words(struct deletion *d, const char *id, const struct err *e)
             d->words.s[at] = ' ';
 }
 
-static void add_failure(struct deletion *d, const char *id, int code)
+static void add_failure(struct req_stop_list *d, const char *id, int code)
 {
     char *copy = code ? strdup(id) : NULL;
 
@@ -261,7 +264,7 @@ static void add_failure(struct deletion *d, const char *id, int code)
 }
 
 struct req_stop_past {
-    struct deletion *deletion;
+    struct req_stop_list *deletion;
     const char *id; /* of the request's arguments */
 };
 
@@ -275,7 +278,7 @@ static void req_stop_past_known(void *arg, int code)
 }
 
 /* Not in memory: perhaps in the store. */
-static void delete_past(struct deletion *d, const char *id, bool remove)
+static void delete_past(struct req_stop_list *d, const char *id, bool remove)
 {
     struct req_stop_past *x = malloc(sizeof *x);
     struct err e;
@@ -294,8 +297,8 @@ static void delete_list(struct parts *parts, struct request *r, const struct pre
 {
     const ifl_delete_list_args *args = request_args(r);
     u_int n = args->jobs.jobs_len;
-    struct deletion *d = calloc(1, sizeof *d);
-    struct manner m = manner_of(parts, args->extend);
+    struct req_stop_list *d = calloc(1, sizeof *d);
+    struct req_stop_ask m = manner_of(parts, args->extend);
 
     if (!d || !(d->result.failures.failures_val = calloc(n ? n : 1, sizeof(ifl_delete_failure)))) {
         free(d);
@@ -332,14 +335,14 @@ void req_delete_list(void *parts, struct request *r)
 
 /* --- one ------------------------------------------------------------------------------------------------ */
 
-struct single {
+struct req_stop_single {
     struct parts *parts;
     struct request *request;
 };
 
 static void req_stop_single_known(void *arg, int code)
 {
-    struct single *s = arg;
+    struct req_stop_single *s = arg;
     const ifl_job_args *a = request_args(s->request);
 
     if (code == 0)
@@ -354,14 +357,14 @@ static void req_stop_single_known(void *arg, int code)
 
 static void delete_single_past(struct parts *p, struct request *r, const char *id)
 {
-    struct single *s = malloc(sizeof *s);
+    struct req_stop_single *s = malloc(sizeof *s);
     struct err e;
 
     if (!s) {
         request_failf(r, PBSE_SYSTEM, "no memory to delete %s", id);
         return;
     }
-    *s = (struct single){p, request_ref(r)};
+    *s = (struct req_stop_single){p, request_ref(r)};
     if (req_history_ask(p, r, id, true, req_stop_single_known, s, &e) < 0)
         req_stop_single_known(s, e.code);
 }
@@ -369,7 +372,7 @@ static void delete_single_past(struct parts *p, struct request *r, const char *i
 static void delete_single(struct parts *parts, struct request *r, const struct preterm *said)
 {
     const ifl_job_args *a = request_args(r);
-    struct manner m = manner_of(parts, a->extend);
+    struct req_stop_ask m = manner_of(parts, a->extend);
     struct err e;
 
     m.said = said;

@@ -26,18 +26,18 @@ enum depend_fact_met depend_fact_met(enum depend_kind k, unsigned facts)
 }
 
 /* A list as elements, which borrow from the text; one that cannot be read has none. */
-struct elements {
+struct depend_fact_elements {
     struct depend *v;
     size_t n;
 };
 
-static struct elements read_list(const char *list)
+static struct depend_fact_elements read_list(const char *list)
 {
-    struct elements l = {0};
+    struct depend_fact_elements l = {0};
     struct err ignored;
 
     if (list && *list && depend_parse(list, &l.v, &l.n, &ignored) < 0)
-        l = (struct elements){0};
+        l = (struct depend_fact_elements){0};
     return l;
 }
 
@@ -48,7 +48,7 @@ static bool blocks(const struct depend *d)
 
 bool depend_fact_list_blocks(const char *list)
 {
-    struct elements l = read_list(list);
+    struct depend_fact_elements l = read_list(list);
     bool yes = false;
 
     for (size_t i = 0; i < l.n; i++)
@@ -59,7 +59,7 @@ bool depend_fact_list_blocks(const char *list)
 
 bool depend_fact_list_has(const char *list, enum depend_kind k)
 {
-    struct elements l = read_list(list);
+    struct depend_fact_elements l = read_list(list);
     bool yes = false;
 
     for (size_t i = 0; i < l.n; i++)
@@ -68,7 +68,8 @@ bool depend_fact_list_has(const char *list, enum depend_kind k)
     return yes;
 }
 
-static void write_kind(const struct elements *l, enum depend_kind k, bool *first, struct strbuf *out)
+static void write_kind(const struct depend_fact_elements *l, enum depend_kind k, bool *first,
+                       struct strbuf *out)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct depend *d = &l->v[i];
@@ -89,7 +90,7 @@ static void write_kind(const struct elements *l, enum depend_kind k, bool *first
 
 int depend_fact_list_cut(const char *list, struct strbuf *out)
 {
-    struct elements l = read_list(list);
+    struct depend_fact_elements l = read_list(list);
 
     for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
         bool first = true;
@@ -103,7 +104,7 @@ int depend_fact_list_cut(const char *list, struct strbuf *out)
 
 int depend_fact_list_join(const char *a, const char *b, struct strbuf *out)
 {
-    struct elements one = read_list(a), two = read_list(b);
+    struct depend_fact_elements one = read_list(a), two = read_list(b);
 
     for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
         bool first = true;
@@ -116,7 +117,7 @@ int depend_fact_list_join(const char *a, const char *b, struct strbuf *out)
     return strbuf_ok(out) ? 0 : -1;
 }
 
-static bool waits_for(const struct elements *l, const struct depend *d)
+static bool waits_for(const struct depend_fact_elements *l, const struct depend *d)
 {
     for (size_t i = 0; i < l->n; i++)
         if (depend_is_after(l->v[i].kind) && l->v[i].target_len == d->target_len &&
@@ -128,7 +129,7 @@ static bool waits_for(const struct elements *l, const struct depend *d)
 void depend_fact_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job),
                                void *arg)
 {
-    struct elements before = read_list(old), after = read_list(now);
+    struct depend_fact_elements before = read_list(old), after = read_list(now);
 
     for (size_t i = 0; i < before.n; i++) {
         const struct depend *d = &before.v[i];

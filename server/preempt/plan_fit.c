@@ -16,7 +16,7 @@
 #include "uthash.h"
 
 /* Below 0: so much would be left. */
-struct pool {
+struct plan_fit_pool {
     const struct node *node;   /* of a vnode */
     bool alone;                /* which the urgent job wants for itself */
     const struct queue *queue; /* of a queue; neither: the server */
@@ -25,12 +25,12 @@ struct pool {
     UT_hash_handle hh;
 };
 
-struct fit {
+struct plan_fit {
     const struct server_ctx *ctx;
     const struct fit_ask *ask;
-    struct pool *pools; /* n_wants vnodes, then server and queue */
+    struct plan_fit_pool *pools; /* n_wants vnodes, then server and queue */
     size_t n;
-    struct pool *by_node;
+    struct plan_fit_pool *by_node;
 };
 
 static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
@@ -40,7 +40,7 @@ static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
 
 /* --- what is missing before any victim gives way ------------------------------------------------------- */
 
-static int64_t lack_of_node(const struct fit *f, const struct pool *p, const struct value *v)
+static int64_t lack_of_node(const struct plan_fit *f, const struct plan_fit_pool *p, const struct value *v)
 {
     const struct resource *r = resource_get(f->ctx->resources, v->tag);
     int64_t total = value_number(attr_list_amount(&p->node->obj.attrs, NODE_ATTR_resources_available, r->id));
@@ -51,7 +51,7 @@ static int64_t lack_of_node(const struct fit *f, const struct pool *p, const str
            (total - plan_fit_amount_of(p->node->assigned, r->id) - plan_fit_amount_of(p->node->held, r->id));
 }
 
-static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const struct value *v)
+static int64_t lack_of_shared(const struct plan_fit *f, const struct plan_fit_pool *p, const struct value *v)
 {
     const struct resource *r = resource_get(f->ctx->resources, v->tag);
     const struct server_obj *server = f->ctx->server;
@@ -66,7 +66,7 @@ static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const s
                               earmark_sums_shared(f->ctx, p->queue, r));
 }
 
-static int pool_open(const struct fit *f, struct pool *p)
+static int pool_open(const struct plan_fit *f, struct plan_fit_pool *p)
 {
     size_t n = p->want ? p->want->n : 0;
 
@@ -76,17 +76,17 @@ static int pool_open(const struct fit *f, struct pool *p)
     return p->lack ? 0 : -1;
 }
 
-static int fit_open(struct fit *f)
+static int fit_open(struct plan_fit *f)
 {
     const struct job *j = f->ask->urgent;
     const struct resc_list *asked = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
-    struct pool *shared;
+    struct plan_fit_pool *shared;
 
     f->pools = calloc(f->ask->n_wants + 2, sizeof *f->pools);
     if (!f->pools)
         return -1;
     for (; f->n < f->ask->n_wants; f->n++) {
-        struct pool *p = &f->pools[f->n];
+        struct plan_fit_pool *p = &f->pools[f->n];
 
         p->node = f->ask->wants[f->n].node;
         p->alone = f->ask->wants[f->n].alone;
@@ -95,7 +95,7 @@ static int fit_open(struct fit *f)
     }
     shared = &f->pools[f->n];
     shared[0].want = asked;
-    shared[1] = (struct pool){.want = asked, .queue = j->queue};
+    shared[1] = (struct plan_fit_pool){.want = asked, .queue = j->queue};
     f->n += j->queue ? 2 : 1;
     for (size_t i = 0; i < f->n; i++)
         if (pool_open(f, &f->pools[i]) < 0)
@@ -103,7 +103,7 @@ static int fit_open(struct fit *f)
     return 0;
 }
 
-static void fit_close(struct fit *f)
+static void fit_close(struct plan_fit *f)
 {
     HASH_CLEAR(hh, f->by_node);
     for (size_t i = 0; f->pools && i < f->n; i++)
@@ -121,8 +121,8 @@ static enum method_id method_of(const struct fit_victim *v, size_t k)
     return k < v->methods.n ? (enum method_id)v->methods.m[k] : METHOD_NONE;
 }
 
-static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, enum method_id m,
-                            const struct resource *r)
+static int64_t gives_shared(const struct plan_fit *f, const struct plan_fit_pool *p, const struct job *j,
+                            enum method_id m, const struct resource *r)
 {
     if (!j->shares || (p->queue && j->queue != p->queue) || !earmark_sums_method_frees(f->ctx, j, m, r))
         return 0;
@@ -132,10 +132,10 @@ static int64_t gives_shared(const struct fit *f, const struct pool *p, const str
 
 /* Call fn for every (pool, resource) that the victim has a part in, with what method `m` gives there. true as soon
  * as fn says so. */
-typedef bool gift_fn(struct pool *p, size_t i, int64_t n, void *arg);
+typedef bool gift_fn(struct plan_fit_pool *p, size_t i, int64_t n, void *arg);
 
-static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_use *u, const struct job *j,
-                         enum method_id m, gift_fn *fn, void *arg)
+static bool each_in_pool(const struct plan_fit *f, struct plan_fit_pool *p, const struct node_use *u,
+                         const struct job *j, enum method_id m, gift_fn *fn, void *arg)
 {
     for (size_t i = 0; p->want && i < p->want->n; i++) {
         const struct resource *r = resource_get(f->ctx->resources, p->want->v[i].tag);
@@ -150,10 +150,10 @@ static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_
     return false;
 }
 
-static bool each_gift(const struct fit *f, const struct job *j, enum method_id m, gift_fn *fn, void *arg)
+static bool each_gift(const struct plan_fit *f, const struct job *j, enum method_id m, gift_fn *fn, void *arg)
 {
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
-        struct pool *p;
+        struct plan_fit_pool *p;
 
         HASH_FIND_PTR(f->by_node, &u->node, p);
         if (p && each_in_pool(f, p, u, j, m, fn, arg))
@@ -165,37 +165,37 @@ static bool each_gift(const struct fit *f, const struct job *j, enum method_id m
     return false;
 }
 
-static bool plan_fit_take_gift(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_take_gift(struct plan_fit_pool *p, size_t i, int64_t n, void *arg)
 {
     p->lack[i] -= n;
     return false;
 }
 
-static bool plan_fit_return_gift(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_return_gift(struct plan_fit_pool *p, size_t i, int64_t n, void *arg)
 {
     p->lack[i] += n;
     return false;
 }
 
-static bool plan_fit_add_rest(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_add_rest(struct plan_fit_pool *p, size_t i, int64_t n, void *arg)
 {
     *(int64_t *)arg += p->lack[i] > n ? p->lack[i] - n : 0;
     return false;
 }
 
-static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_leaves_a_lack(struct plan_fit_pool *p, size_t i, int64_t n, void *arg)
 {
     return p->lack[i] > n;
 }
 
 /* Does exclusive use forbid this method? What restrict_res_to_release_on_suspend limits keeps its vnode. */
-static bool keeps_alone(const struct fit *f, const struct job *j, enum method_id m)
+static bool keeps_alone(const struct plan_fit *f, const struct job *j, enum method_id m)
 {
     if (preempt_method_row(m)->after != AFTER_SUSPENDED ||
         !attr_list_text(&f->ctx->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
         return false;
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
-        struct pool *p;
+        struct plan_fit_pool *p;
 
         HASH_FIND_PTR(f->by_node, &u->node, p);
         if (p && (p->alone || u->exclusive))
@@ -211,7 +211,7 @@ static void drop_method(struct fit_victim *v, size_t k)
     memmove(v->methods.m + k, v->methods.m + k + 1, --v->methods.n - k);
 }
 
-static void drop_keepers(const struct fit *f, struct fit_victim *v)
+static void drop_keepers(const struct plan_fit *f, struct fit_victim *v)
 {
     for (size_t k = 0; k < v->methods.n;)
         if (keeps_alone(f, v->job, (enum method_id)v->methods.m[k]))
@@ -221,7 +221,7 @@ static void drop_keepers(const struct fit *f, struct fit_victim *v)
 }
 
 /* What would still be missing of everything that this victim has a part in, if its method were the one at k. */
-static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
+static int64_t rest(const struct plan_fit *f, const struct fit_victim *v, size_t k)
 {
     int64_t sum = 0;
 
@@ -231,7 +231,7 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 
 /* While something is missing of which a later method would give more than the first, drop the first. Each victim is judged with what
  * those before it have settled for; so of two that could help, the earlier one changes its method, as the plan has them in order. */
-static void pass_over(struct fit *f, struct fit_victim *v)
+static void pass_over(struct plan_fit *f, struct fit_victim *v)
 {
     /* `lack` is for a moment as if it gave nothing: so what each of its methods would leave can be compared. */
     each_gift(f, v->job, method_of(v, 0), plan_fit_return_gift, NULL);
@@ -245,7 +245,7 @@ static void pass_over(struct fit *f, struct fit_victim *v)
 }
 
 /* What the later methods leave must be enough as well. */
-static void drop_useless(struct fit *f, struct fit_victim *v)
+static void drop_useless(struct plan_fit *f, struct fit_victim *v)
 {
     each_gift(f, v->job, method_of(v, 0), plan_fit_return_gift, NULL);
     for (size_t k = 1; k < v->methods.n;)
@@ -258,15 +258,15 @@ static void drop_useless(struct fit *f, struct fit_victim *v)
 
 /* --- is it enough? ------------------------------------------------------------------------------------- */
 
-static const char *where(const struct pool *p)
+static const char *where(const struct plan_fit_pool *p)
 {
     return p->node ? p->node->obj.name : p->queue ? p->queue->obj.name : "the server";
 }
 
-static int check_enough(const struct fit *f, struct err *e)
+static int check_enough(const struct plan_fit *f, struct err *e)
 {
     for (size_t k = 0; k < f->n; k++) {
-        const struct pool *p = &f->pools[k];
+        const struct plan_fit_pool *p = &f->pools[k];
 
         for (size_t i = 0; p->want && i < p->want->n; i++) {
             const struct value *v = &p->want->v[i];
@@ -284,7 +284,7 @@ static int check_enough(const struct fit *f, struct err *e)
     return 0;
 }
 
-static bool gives_way(const struct fit *f, const struct node_use *u)
+static bool gives_way(const struct plan_fit *f, const struct node_use *u)
 {
     for (size_t i = 0; i < f->ask->n_victims; i++)
         if (f->ask->victims[i].job == u->job)
@@ -308,7 +308,7 @@ static int check_state(const struct node *n, struct err *e)
 }
 
 /* Where one of two wants a vnode alone, the other one has to leave. */
-static int check_uses(const struct fit *f, const struct run_demand *w, struct err *e)
+static int check_uses(const struct plan_fit *f, const struct run_demand *w, struct err *e)
 {
     const struct node *n = w->node;
 
@@ -321,7 +321,7 @@ static int check_uses(const struct fit *f, const struct run_demand *w, struct er
     return 0;
 }
 
-static int check_node(const struct fit *f, const struct run_demand *w, struct err *e)
+static int check_node(const struct plan_fit *f, const struct run_demand *w, struct err *e)
 {
     const struct node *n = w->node;
 
@@ -337,7 +337,7 @@ static int check_node(const struct fit *f, const struct run_demand *w, struct er
 
 int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e)
 {
-    struct fit f = {.ctx = s, .ask = ask};
+    struct plan_fit f = {.ctx = s, .ask = ask};
     int rc = -1;
 
     if (fit_open(&f) < 0) {

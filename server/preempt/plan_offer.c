@@ -111,7 +111,7 @@ static bool is_like(const struct server_ctx *s, const struct select *asked, cons
 
 /* --- other vnodes --------------------------------------------------------------------------------------- */
 
-struct offer_swap {
+struct plan_offer_swap {
     const struct server_ctx *ctx;
     const struct job *victim;
     struct exec_vnode *where;
@@ -119,7 +119,7 @@ struct offer_swap {
     struct place place;
 };
 
-static bool is_in_plan(const struct offer_swap *x, const struct node *n)
+static bool is_in_plan(const struct plan_offer_swap *x, const struct node *n)
 {
     for (size_t i = 0; i < x->where->n; i++) {
         const struct node *used = nodes_find(x->ctx->nodes, x->where->part[i].vnode);
@@ -131,7 +131,7 @@ static bool is_in_plan(const struct offer_swap *x, const struct node *n)
 }
 
 /* Find an offered vnode that can replace this one, or NULL. */
-static const struct node *replacement(const struct offer_swap *x, const struct node *kept)
+static const struct node *replacement(const struct plan_offer_swap *x, const struct node *kept)
 {
     for (const struct node_use *u = x->victim->uses; u; u = u->next_of_job)
         if (earmark_sums_is_offered(x->victim, u->node) && !is_in_plan(x, u->node) &&
@@ -148,7 +148,7 @@ static bool is_used_by(const struct job *j, const struct node *n)
     return false;
 }
 
-static int rename_all(struct offer_swap *x, const char *from, const char *to)
+static int rename_all(struct plan_offer_swap *x, const char *from, const char *to)
 {
     char name[256];
 
@@ -169,7 +169,7 @@ static int rename_all(struct offer_swap *x, const char *from, const char *to)
 }
 
 /* Replace every vnode of the plan that the victim has and keeps. -1: no offered vnode can replace one of them. */
-static int replace_kept(struct offer_swap *x, struct err *e)
+static int replace_kept(struct plan_offer_swap *x, struct err *e)
 {
     for (size_t i = 0; i < x->where->n; i++) {
         const struct node *n = nodes_find(x->ctx->nodes, x->where->part[i].vnode), *other;
@@ -197,7 +197,7 @@ static struct fit_victim as_victim(struct job *j, const struct job *offering)
     return v;
 }
 
-static int plan_offer_fits(const struct offer_swap *x, const struct earmark_obj *h, struct err *e)
+static int plan_offer_fits(const struct plan_offer_swap *x, const struct earmark_obj *h, struct err *e)
 {
     struct fit_victim *v = calloc(h->n_victims + 1, sizeof *v);
     struct fit_ask ask = {.urgent = h->job, .victims = v, .n_victims = h->n_victims};
@@ -219,7 +219,7 @@ static int plan_offer_fits(const struct offer_swap *x, const struct earmark_obj 
     return rc;
 }
 
-static int open_swap(struct offer_swap *x, const struct earmark_obj *h, struct err *e)
+static int open_swap(struct plan_offer_swap *x, const struct earmark_obj *h, struct err *e)
 {
     const char *where = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
     const char *select = attr_list_text(&h->job->obj.attrs, JOB_ATTR_schedselect);
@@ -236,7 +236,7 @@ static int open_swap(struct offer_swap *x, const struct earmark_obj *h, struct e
 int plan_offer_place(const struct server_ctx *s, const struct earmark_obj *h, struct job *victim,
                      struct strbuf *out, struct err *e)
 {
-    struct offer_swap x = {.ctx = s, .victim = victim};
+    struct plan_offer_swap x = {.ctx = s, .victim = victim};
     int rc = -1;
 
     if (open_swap(&x, h, e) == 0) {

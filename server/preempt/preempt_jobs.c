@@ -30,7 +30,7 @@ struct preempt_jobs {
     struct preempt *open; /* requests that are not answered */
 };
 
-struct slot {
+struct preempt_jobs_slot {
     struct preempt *owner;
     const char *id; /* as the caller wrote it: borrowed from the request */
     enum preempt_result result;
@@ -41,7 +41,7 @@ struct preempt {
     struct preempt *prev, *next;
     struct request *request; /* referenced */
     size_t n, open;
-    struct slot *slots;
+    struct preempt_jobs_slot *slots;
     ifl_preempt_slot *done; /* in order of completion */
     size_t n_done;
     bool failed; /* one of them */
@@ -86,7 +86,7 @@ static void preempt_jobs_answer(void *arg)
 }
 
 /* Fill one slot; the last one answers. */
-static void preempt_job_done(struct slot *s, enum preempt_result r)
+static void preempt_job_done(struct preempt_jobs_slot *s, enum preempt_result r)
 {
     struct preempt *p = s->owner;
 
@@ -140,7 +140,7 @@ static int preempt_jobs_find(struct preempt_jobs *all, const char *id, struct jo
     return 0;
 }
 
-static void preempt_jobs_begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
+static void preempt_jobs_begin(struct preempt *p, struct preempt_jobs_slot *s, const struct sched_obj *sched)
 {
     struct victim_ask ask = {.record = {.by = request_who(p->request), .scheduler = sched->obj.name},
                              .done = preempt_jobs_victim_done,
@@ -193,7 +193,7 @@ void preempt_jobs_serve(struct preempt_jobs *all, struct request *r, const struc
     p->n = n;
     p->open = n + 1; /* ours: nothing is answered while slots are being begun */
     for (size_t i = 0; i < n; i++) {
-        p->slots[i] = (struct slot){.owner = p, .id = args->jobs.jobs_val[i]};
+        p->slots[i] = (struct preempt_jobs_slot){.owner = p, .id = args->jobs.jobs_val[i]};
         preempt_jobs_begin(p, &p->slots[i], sched);
     }
     if (--p->open == 0)

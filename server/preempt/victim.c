@@ -69,7 +69,7 @@ static void victim_forget(struct victim *v);
 
 /* --- the end ---------------------------------------------------------------------------------------- */
 
-struct telling {
+struct victim_result {
     struct job *job;
     enum preempt_result result;
     struct victim_waiter *waiters;
@@ -77,7 +77,7 @@ struct telling {
 
 static void victim_tell(void *arg)
 {
-    struct telling *t = arg;
+    struct victim_result *t = arg;
 
     for (struct victim_waiter *w = t->waiters, *next; w; w = next) {
         next = w->next;
@@ -109,7 +109,7 @@ static void victim_settle(struct victim *v, enum preempt_result r)
 {
     struct victims *all = v->all;
     struct job *j = v->job;
-    struct telling *t = malloc(sizeof *t);
+    struct victim_result *t = malloc(sizeof *t);
 
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
@@ -119,7 +119,7 @@ static void victim_settle(struct victim *v, enum preempt_result r)
                             r); /* behind it: for whom it is suspended is what its comment says */
     victim_news(all, EVENT_JOB_PREEMPTED, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r);
     preempt_record_drop(all->ctx, j);
-    *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};
+    *t = (struct victim_result){.job = job_ref(j), .result = r, .waiters = v->waiters};
     j->victim = NULL;
     loop_timer_destroy(v->deadline);
     job_unref(j);

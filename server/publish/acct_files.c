@@ -25,12 +25,12 @@
  * worker rests for REST_MS. */
 enum { SYNC_LINES = 1000, SYNC_MS = 10000, REST_MS = 10, DAY_NAME = 16 };
 
-struct pending {
+struct acct_files_pending {
     struct acct_files *f;
     uint64_t n;
     int64_t time_s;
     size_t len;
-    struct pending *next;
+    struct acct_files_pending *next;
     char text[];
 };
 
@@ -39,8 +39,8 @@ struct acct_files {
     struct worker *worker;
     struct loop_timer *sync_timer, *rest_timer;
     char dir[4200];
-    uint64_t last;                    /* number of the last line */
-    struct pending *done, **done_end; /* durable, not yet handed to the worker */
+    uint64_t last;                               /* number of the last line */
+    struct acct_files_pending *done, **done_end; /* durable, not yet handed to the worker */
     bool writing;
     uint64_t written, synced; /* numbers */
     char day[DAY_NAME];       /* of the last line written */
@@ -63,7 +63,7 @@ static void day_name(int64_t time_s, char out[DAY_NAME])
 
 struct acct_files_writing {
     struct acct_files *f;
-    struct pending *lines;
+    struct acct_files_pending *lines;
     bool sync;
     uint64_t n;
     char day[DAY_NAME];
@@ -106,7 +106,8 @@ static int day_open(struct acct_files *f, const char *day, struct err *e)
 }
 
 /* Write the whole line or nothing: remove the beginning of a line that a full disk has cut. */
-static int acct_files_append(struct acct_files *f, const char *day, const struct pending *p, struct err *e)
+static int acct_files_append(struct acct_files *f, const char *day, const struct acct_files_pending *p,
+                             struct err *e)
 {
     struct stat st;
 
@@ -139,7 +140,7 @@ static void acct_files_work(void *arg)
     struct acct_files_writing *w = arg;
 
     while (w->lines) {
-        struct pending *p = w->lines;
+        struct acct_files_pending *p = w->lines;
 
         day_name(p->time_s, w->day);
         if (acct_files_append(w->f, w->day, p, &w->e) < 0) {
@@ -157,9 +158,9 @@ static void acct_files_work(void *arg)
 static void write_more(struct acct_files *f, bool sync);
 
 /* Before those that have become durable meanwhile. */
-static void keep_for_later(struct acct_files *f, struct pending *lines)
+static void keep_for_later(struct acct_files *f, struct acct_files_pending *lines)
 {
-    struct pending **end = &lines;
+    struct acct_files_pending **end = &lines;
 
     if (!lines)
         return;
@@ -233,7 +234,7 @@ static void acct_files_rested(void *arg)
 
 static void acct_files_durable(void *arg)
 {
-    struct pending *p = arg;
+    struct acct_files_pending *p = arg;
     struct acct_files *f = p->f;
 
     *f->done_end = p;
@@ -244,14 +245,14 @@ static void acct_files_durable(void *arg)
 
 void acct_files_add(struct acct_files *f, int64_t time_s, const struct strbuf *line)
 {
-    struct pending *p = malloc(sizeof *p + line->len + 1);
+    struct acct_files_pending *p = malloc(sizeof *p + line->len + 1);
 
     if (!p || !strbuf_ok(line)) {
         log_event(LOGC_FIL, LOGE_ERROR, "accounting", "a record is lost: no memory");
         free(p);
         return;
     }
-    *p = (struct pending){.f = f, .n = ++f->last, .time_s = time_s, .len = line->len + 1};
+    *p = (struct acct_files_pending){.f = f, .n = ++f->last, .time_s = time_s, .len = line->len + 1};
     commit_add_acct(f->commit, p->n, p->time_s, strbuf_str(line));
     memcpy(p->text, line->s, line->len);
     p->text[line->len] = '\n';
@@ -297,7 +298,7 @@ void acct_files_destroy(struct acct_files *f)
         close(f->fd);
     loop_timer_destroy(f->sync_timer);
     loop_timer_destroy(f->rest_timer);
-    for (struct pending *p = f->done, *next; p; p = next) {
+    for (struct acct_files_pending *p = f->done, *next; p; p = next) {
         next = p->next;
         free(p);
     }
@@ -308,7 +309,7 @@ void acct_files_destroy(struct acct_files *f)
 
 /* Lines lie in a file in the order of their numbers, and up to `size` the file was known to be right. So what
  * follows is, line for line, a beginning of what the store still has; the last may be torn. */
-struct completing {
+struct acct_files_completing {
     struct acct_files *f;
     const struct restore_filed *filed;
     char day[DAY_NAME]; /* whose contents are held */
@@ -318,13 +319,13 @@ struct completing {
     bool failed;
 };
 
-static int complete_failed(struct completing *c, const char *what)
+static int complete_failed(struct acct_files_completing *c, const char *what)
 {
     c->failed = true;
     return err_set(c->e, ENOMEM, "no memory to complete the accounting file %s", what);
 }
 
-static int load_day(struct completing *c, const char *day)
+static int load_day(struct acct_files_completing *c, const char *day)
 {
     char path[4300];
 
@@ -345,7 +346,7 @@ static int load_day(struct completing *c, const char *day)
 
 /* Return true if the line is next in the file. In a file that was edited by hand the line is searched for from
  * there. */
-static bool is_there(struct completing *c, const char *line, size_t len)
+static bool is_there(struct acct_files_completing *c, const char *line, size_t len)
 {
     const char *found = c->contents + c->at;
 
@@ -362,7 +363,7 @@ static bool is_there(struct completing *c, const char *line, size_t len)
 }
 
 /* The server was killed while it wrote: remove the torn line. */
-static int cut_torn(struct completing *c)
+static int cut_torn(struct acct_files_completing *c)
 {
     size_t whole = c->size;
     char path[4300];
@@ -379,9 +380,9 @@ static int cut_torn(struct completing *c)
     return truncate(path, (off_t)whole) < 0 ? err_errno(c->e, errno, "accounting file %s", path) : 0;
 }
 
-static int append_line(struct completing *c, const char *line, size_t len)
+static int append_line(struct acct_files_completing *c, const char *line, size_t len)
 {
-    struct pending *p = malloc(sizeof *p + len + 1);
+    struct acct_files_pending *p = malloc(sizeof *p + len + 1);
     int rc;
 
     if (!p)
@@ -396,7 +397,7 @@ static int append_line(struct completing *c, const char *line, size_t len)
 
 static void acct_files_complete_line(void *arg, const struct restore_acct *line)
 {
-    struct completing *c = arg;
+    struct acct_files_completing *c = arg;
     size_t len = strlen(line->line);
     char day[DAY_NAME];
 
@@ -417,7 +418,7 @@ static void acct_files_complete_line(void *arg, const struct restore_acct *line)
 int acct_files_restore(struct acct_files *f, struct store *from, struct err *e)
 {
     struct restore_filed filed = {0};
-    struct completing c = {.f = f, .filed = &filed, .e = e};
+    struct acct_files_completing c = {.f = f, .filed = &filed, .e = e};
     int rc = restore_acct(from, &filed, acct_files_complete_line, &c, e);
 
     if (f->last < filed.n)

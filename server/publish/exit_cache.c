@@ -107,14 +107,14 @@ void exit_cache_destroy(struct exit_cache *d)
     free(d);
 }
 
-struct ends_taking {
+struct exit_cache_taking {
     struct exit_cache *exit_cache;
     const struct restore_errors *errors;
 };
 
 static int exit_cache_take(void *arg, const struct store_row *row, struct err *e)
 {
-    const struct ends_taking *t = arg;
+    const struct exit_cache_taking *t = arg;
     json_t *json = json_read_own(store_row_text(row, 1));
     json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
     int exited = 0;
@@ -142,7 +142,7 @@ static int exit_cache_by_time(const void *a, const void *b)
 int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_errors *errors,
                        struct err *e)
 {
-    struct ends_taking t = {d, errors};
+    struct exit_cache_taking t = {d, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

@@ -19,9 +19,9 @@
 
 enum { MS_PER_S = 1000 };
 
-struct message {
+struct mailer_message {
     struct mailer *m;
-    struct message *next;
+    struct mailer_message *next;
     struct words argv;
     char *text, *about;
     struct spawn *process;
@@ -30,8 +30,8 @@ struct message {
 
 struct mailer {
     struct loop *loop;
-    struct message *first, *last; /* waiting */
-    struct message *busy;         /* at work */
+    struct mailer_message *first, *last; /* waiting */
+    struct mailer_message *busy;         /* at work */
     size_t n_waiting, n_busy;
     bool refused; /* the program could not be started the last time: logged once */
 };
@@ -45,7 +45,7 @@ struct mailer *mailer_create(struct loop *l)
     return m;
 }
 
-static void message_free(struct message *x)
+static void message_free(struct mailer_message *x)
 {
     loop_timer_destroy(x->limit);
     words_fini(&x->argv);
@@ -56,7 +56,7 @@ static void message_free(struct message *x)
 
 void mailer_destroy(struct mailer *m)
 {
-    struct message *x;
+    struct mailer_message *x;
 
     if (!m)
         return;
@@ -74,9 +74,9 @@ void mailer_destroy(struct mailer *m)
 
 static void start_next(struct mailer *m);
 
-static void unlink_busy(struct message *x)
+static void unlink_busy(struct mailer_message *x)
 {
-    struct message **at = &x->m->busy;
+    struct mailer_message **at = &x->m->busy;
 
     while (*at != x)
         at = &(*at)->next;
@@ -86,7 +86,7 @@ static void unlink_busy(struct message *x)
 
 static void mailer_on_end(void *arg, int status)
 {
-    struct message *x = arg;
+    struct mailer_message *x = arg;
     struct mailer *m = x->m;
 
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -101,12 +101,12 @@ static void mailer_on_end(void *arg, int status)
 
 static void mailer_on_limit(void *arg)
 {
-    struct message *x = arg;
+    struct mailer_message *x = arg;
 
     spawn_signal_group(x->process, SIGKILL);
 }
 
-static void mailer_refuse(struct mailer *m, struct message *x, const struct err *e)
+static void mailer_refuse(struct mailer *m, struct mailer_message *x, const struct err *e)
 {
     if (!m->refused)
         log_err(LOGC_SVR, x->about, e, "mail cannot be sent by %s (attribute mailer of the server)",
@@ -115,7 +115,7 @@ static void mailer_refuse(struct mailer *m, struct message *x, const struct err 
     message_free(x);
 }
 
-static void mailer_start(struct mailer *m, struct message *x)
+static void mailer_start(struct mailer *m, struct mailer_message *x)
 {
     char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C", *envp[] = {path, lang, NULL};
     char real[PATH_MAX];
@@ -145,7 +145,7 @@ static void mailer_start(struct mailer *m, struct message *x)
 static void start_next(struct mailer *m)
 {
     while (m->first && m->n_busy < MAILER_AT_ONCE) {
-        struct message *x = m->first;
+        struct mailer_message *x = m->first;
 
         m->first = x->next;
         if (!m->first)
@@ -155,7 +155,7 @@ static void start_next(struct mailer *m)
     }
 }
 
-static int mailer_fill(struct message *x, const char *program, const char *from, char *const to[],
+static int mailer_fill(struct mailer_message *x, const char *program, const char *from, char *const to[],
                        size_t n_to)
 {
     size_t n = 0;
@@ -172,7 +172,7 @@ static int mailer_fill(struct message *x, const char *program, const char *from,
 void mailer_send(struct mailer *m, const char *program, const char *from, char *const to[], size_t n_to,
                  const char *text, const char *about)
 {
-    struct message *x;
+    struct mailer_message *x;
 
     if (m->n_waiting >= MAILER_QUEUE_MAX) {
         log_event(LOGC_SVR, LOGE_ADMIN, about, "mail is dropped: %d messages are waiting for %s",

@@ -20,11 +20,11 @@
 #include "type_resc.h"
 
 struct select_criteria_source;
-struct criterion;
+struct select_criterion;
 
-typedef bool test_fn(const struct criterion *k, const struct select_criteria_source *from);
+typedef bool test_fn(const struct select_criterion *k, const struct select_criteria_source *from);
 
-struct criterion {
+struct select_criterion {
     test_fn *test;
     int index;    /* of the attribute */
     int resource; /* RESC_NONE: none */
@@ -39,7 +39,7 @@ struct criterion {
 struct select_criteria {
     const struct server_ctx *ctx;
     size_t n;
-    struct criterion list[];
+    struct select_criterion list[];
 };
 
 /* Where values come from: a job in memory, or the texts of history. */
@@ -53,7 +53,7 @@ struct select_criteria_source {
 /* ---- values ------------------------------------------------------------------------------------------ */
 
 /* The text that history has; the caller frees. NULL: nothing. */
-static char *history_text(const struct criterion *k, const json_t *attrs)
+static char *history_text(const struct select_criterion *k, const json_t *attrs)
 {
     json_t *v = json_object_get(attrs, attr_def_get(OF_JOB, k->index)->name);
     char *text;
@@ -66,7 +66,7 @@ static char *history_text(const struct criterion *k, const json_t *attrs)
     return text;
 }
 
-static char *history_amount(const struct criterion *k, const struct select_criteria_source *from)
+static char *history_amount(const struct select_criterion *k, const struct select_criteria_source *from)
 {
     json_t *list = json_object_get(from->attrs, attr_def_get(OF_JOB, k->index)->name);
     json_t *v = json_object_get(list, resource_get(from->ctx->resources, k->resource)->name);
@@ -78,7 +78,7 @@ static char *history_amount(const struct criterion *k, const struct select_crite
 }
 
 /* The job's value, in the criterion's type; *owned says whether the caller frees it with the type. */
-static const struct value *select_criteria_value_of(const struct criterion *k,
+static const struct value *select_criteria_value_of(const struct select_criterion *k,
                                                     const struct select_criteria_source *from,
                                                     struct value *room, bool *owned)
 {
@@ -120,7 +120,8 @@ static bool select_criteria_holds(enum batch_op op, int order)
     }
 }
 
-static bool select_criteria_test_value(const struct criterion *k, const struct select_criteria_source *from)
+static bool select_criteria_test_value(const struct select_criterion *k,
+                                       const struct select_criteria_source *from)
 {
     struct value room;
     bool owned;
@@ -136,7 +137,7 @@ static bool select_criteria_test_value(const struct criterion *k, const struct s
 /* ---- attributes that mean more ----------------------------------------------------------------------- */
 
 /* The text of a value, NULL: none; *made is to be freed. */
-static const char *select_criteria_text_of(const struct criterion *k,
+static const char *select_criteria_text_of(const struct select_criterion *k,
                                            const struct select_criteria_source *from, char **made)
 {
     struct value room;
@@ -149,7 +150,7 @@ static const char *select_criteria_text_of(const struct criterion *k,
     return v ? value_text(v) : NULL;
 }
 
-static char letter_of(const struct criterion *k, const struct select_criteria_source *from)
+static char letter_of(const struct select_criterion *k, const struct select_criteria_source *from)
 {
     struct value room;
     const struct value *v;
@@ -165,7 +166,8 @@ static char letter_of(const struct criterion *k, const struct select_criteria_so
     return letter;
 }
 
-static bool select_criteria_test_state(const struct criterion *k, const struct select_criteria_source *from)
+static bool select_criteria_test_state(const struct select_criterion *k,
+                                       const struct select_criteria_source *from)
 {
     bool in = strchr(k->text, letter_of(k, from)) != NULL;
 
@@ -188,7 +190,7 @@ static char *user_word(const char *word, size_t n)
 }
 
 /* Each job is looked up in them, so they are sorted once. */
-static int compile_users(struct criterion *k, struct err *e)
+static int compile_users(struct select_criterion *k, struct err *e)
 {
     const char *at = k->text, *word;
     size_t n;
@@ -206,7 +208,7 @@ static int compile_users(struct criterion *k, struct err *e)
     return 0;
 }
 
-static bool has_user(const struct criterion *k, const char *word, size_t n)
+static bool has_user(const struct select_criterion *k, const char *word, size_t n)
 {
     char *key = user_word(word, n);
     bool has = key && bsearch(&key, k->users, k->n_users, sizeof *k->users, select_criteria_order_users);
@@ -216,7 +218,8 @@ static bool has_user(const struct criterion *k, const char *word, size_t n)
 }
 
 /* "anna", "anna@login2": the owner's user, and host if one is given. */
-static bool select_criteria_test_users(const struct criterion *k, const struct select_criteria_source *from)
+static bool select_criteria_test_users(const struct select_criterion *k,
+                                       const struct select_criteria_source *from)
 {
     char *made;
     const char *owner = select_criteria_text_of(k, from, &made);
@@ -238,7 +241,8 @@ static int check_queue(const struct server_ctx *s, const char *destination, stru
 }
 
 /* The server part of a destination only chose which server the client asks. */
-static bool select_criteria_test_queue(const struct criterion *k, const struct select_criteria_source *from)
+static bool select_criteria_test_queue(const struct select_criterion *k,
+                                       const struct select_criteria_source *from)
 {
     char *made;
     const char *queue = select_criteria_text_of(k, from, &made);
@@ -250,7 +254,8 @@ static bool select_criteria_test_queue(const struct criterion *k, const struct s
 }
 
 /* For a subjob this criterion is about its array: "qselect -J -T" lists the subjobs of arrays. */
-static bool select_criteria_test_array(const struct criterion *k, const struct select_criteria_source *from)
+static bool select_criteria_test_array(const struct select_criterion *k,
+                                       const struct select_criteria_source *from)
 {
     const struct job *j = (const struct job *)(const void *)from->o;
     bool is = j ? j->array || job_is_subjob(j)
@@ -312,7 +317,7 @@ static int check_states(const char *letters, struct err *e)
     return 0;
 }
 
-static int compile_special(struct criterion *k, const struct server_ctx *ctx, const struct special *s,
+static int compile_special(struct select_criterion *k, const struct server_ctx *ctx, const struct special *s,
                            const wire_attrop *w, struct err *e)
 {
     k->test = s->test;
@@ -327,7 +332,8 @@ static int compile_special(struct criterion *k, const struct server_ctx *ctx, co
     return s->test == select_criteria_test_state ? check_states(w->value, e) : 0;
 }
 
-static int choose_type(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
+static int choose_type(struct select_criterion *k, const struct server_ctx *s, const wire_attrop *w,
+                       struct err *e)
 {
     const struct resource *r;
 
@@ -344,7 +350,8 @@ static int choose_type(struct criterion *k, const struct server_ctx *s, const wi
     return 0;
 }
 
-static int compile_plain(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
+static int compile_plain(struct select_criterion *k, const struct server_ctx *s, const wire_attrop *w,
+                         struct err *e)
 {
     k->test = select_criteria_test_value;
     k->index = attr_def_need(OF_JOB, w->name, e);
@@ -353,7 +360,8 @@ static int compile_plain(struct criterion *k, const struct server_ctx *s, const 
     return k->type->parse(k->type, w->value, &k->value, e);
 }
 
-static int compile(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
+static int compile(struct select_criterion *k, const struct server_ctx *s, const wire_attrop *w,
+                   struct err *e)
 {
     const struct special *special = find_special(w->name);
 

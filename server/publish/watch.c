@@ -28,8 +28,8 @@ struct watch {
     const char *who; /* interned */
     bool wants[CHANGE_KIND_COUNT];
     struct attr_select select[CHANGE_KIND_COUNT];
-    struct rpc_request *parked;  /* referenced: a NEXT with nothing to say yet */
-    struct answering *answering; /* a NEXT whose answer is on its way */
+    struct rpc_request *parked;        /* referenced: a NEXT with nothing to say yet */
+    struct watch_answering *answering; /* a NEXT whose answer is on its way */
     bool restart;
     uint64_t began; /* number of the last change when the answer began: what was gone by then is not told */
     uint64_t cursor;
@@ -42,7 +42,7 @@ struct watch {
 };
 
 /* What the producer of an answer holds: the watch may go before it. */
-struct answering {
+struct watch_answering {
     struct watches *all;
     struct watch *watch;
     uint64_t resources;        /* up to this change the resources are known to the watcher */
@@ -425,7 +425,7 @@ static enum rpc_more one_job(struct watches *ws, struct watch *w, struct rpc_ent
 
 static enum rpc_more watch_more(void *arg, struct rpc_entries *out)
 {
-    struct answering *a = arg;
+    struct watch_answering *a = arg;
     struct watches *ws = a->all;
     struct watch *w = a->watch;
     struct change_entry *at;
@@ -463,7 +463,7 @@ static void watch_drop(struct watches *ws, struct watch *w)
 
 static void watch_end(void *arg)
 {
-    struct answering *a = arg;
+    struct watch_answering *a = arg;
     struct watch *w = a->watch;
 
     change_resume(&a->pause);
@@ -483,11 +483,11 @@ static void watch_answer(struct watches *ws, struct watch *w)
     static char nothing[1];
     ifl_next_head head = {.result = {.text = nothing}, .restart = w->restart};
     struct rpc_request *r = w->parked;
-    struct answering *a = malloc(sizeof *a);
+    struct watch_answering *a = malloc(sizeof *a);
 
     if (!a)
         return; /* it stays parked; the next change tries again */
-    *a = (struct answering){.all = ws, .watch = w, .resources = w->cursor};
+    *a = (struct watch_answering){.all = ws, .watch = w, .resources = w->cursor};
     w->began = change_number(ws->ctx->change);
     w->parked = NULL;
     w->answering = a;

@@ -272,7 +272,7 @@ void defaults_make_way(const struct server_ctx *s, struct attr_list *l)
     }
 }
 
-struct sums {
+struct defaults_sums {
     struct server_ctx *ctx;
     struct attr_list *l;
     const struct select *select;
@@ -288,7 +288,7 @@ static enum select_kind defaults_kind_of(const struct resource *r)
 
 static int defaults_add_sum(void *arg, const char *name)
 {
-    struct sums *u = arg;
+    struct defaults_sums *u = arg;
     const struct resource *r = resource_find(u->ctx->resources, name);
     struct select_sum sum;
 
@@ -345,7 +345,7 @@ static int set_schedselect(struct attr_list *l, const struct select *sel, struct
 static int from_select(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     struct select *sel = select_parse(defaults_text_of(l, RESC_select), defaults_check_chunk, s, e);
-    struct sums sums = {s, l, sel, e};
+    struct defaults_sums sums = {s, l, sel, e};
     char count[32];
     int rc = -1;
 

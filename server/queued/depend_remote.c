@@ -162,14 +162,14 @@ void depend_remote_store(struct depend_remotes *all, const struct depend_remote 
     json_decref(o);
 }
 
-struct aways_taking {
+struct depend_remotes_taking {
     struct depend_remotes *all;
     const struct restore_errors *errors;
 };
 
 static int depend_remote_take(void *arg, const struct store_row *row, struct err *e)
 {
-    const struct aways_taking *t = arg;
+    const struct depend_remotes_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
     json_t *o = json_read_own(hot);
     struct depend_remote a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
@@ -197,7 +197,7 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
 int depend_remotes_restore(struct depend_remotes *all, struct store *from,
                            const struct restore_errors *errors, struct err *e)
 {
-    struct aways_taking t = {all, errors};
+    struct depend_remotes_taking t = {all, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

@@ -18,7 +18,7 @@
 
 enum { VALUES_MAX = 4 << 20 }; /* as ATTR_EDIT_TEXT_MAX, the most that a job's attributes are together */
 
-struct filling {
+struct move_attrs_filling {
     wire_attrop *list;
     u_int n, cap;
     bool too_many;
@@ -37,7 +37,8 @@ static bool travels(const char *name)
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }
 
-static int move_attrs_add(struct filling *f, const char *name, const char *resource, const char *value)
+static int move_attrs_add(struct move_attrs_filling *f, const char *name, const char *resource,
+                          const char *value)
 {
     if (f->n == PBS_ATTRS_MAX) {
         f->too_many = true;
@@ -77,7 +78,7 @@ static void drop_defaults(struct attr_list *l)
     }
 }
 
-static int walk(const struct server_ctx *s, const struct job *j, struct filling *f)
+static int walk(const struct server_ctx *s, const struct job *j, struct move_attrs_filling *f)
 {
     const struct attr_reader reader = {.level = LEVEL_SERVER, .show_hidden = true};
     struct attr_select all;
@@ -99,7 +100,7 @@ static int walk(const struct server_ctx *s, const struct job *j, struct filling 
 }
 
 /* Those of this server, and those that the server keeps from which it came: all are another's where it goes. */
-static int add_dependencies(struct filling *f, const struct job *j)
+static int add_dependencies(struct move_attrs_filling *f, const struct job *j)
 {
     struct strbuf b;
     int rc;
@@ -114,7 +115,7 @@ static int add_dependencies(struct filling *f, const struct job *j)
 }
 
 /* Subjobs that were deleted before they ran. */
-static int add_remaining(struct filling *f, const struct job *j)
+static int add_remaining(struct move_attrs_filling *f, const struct job *j)
 {
     struct strbuf b;
     int rc = 0;
@@ -140,7 +141,7 @@ void move_attrs_free(wire_attrops *list)
 
 int move_attrs_fill(const struct server_ctx *s, const struct job *j, wire_attrops *out, struct err *e)
 {
-    struct filling f = {0};
+    struct move_attrs_filling f = {0};
     int rc = walk(s, j, &f) < 0 || add_dependencies(&f, j) < 0 ? -1 : add_remaining(&f, j);
 
     *out = (wire_attrops){f.n, f.list};

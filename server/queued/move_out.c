@@ -42,8 +42,8 @@
  * the job waits anyway. */
 enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000 };
 
-struct parting {
-    struct parting *next, **from; /* of all partings */
+struct move_out_job {
+    struct move_out_job *next, **from; /* of all partings */
     struct move_out *m;
     struct job_key key;
     unsigned char token[JOB_TOKEN_SIZE];
@@ -63,7 +63,7 @@ struct parting {
 
 struct move_out {
     struct move_out_parts p;
-    struct parting *all;
+    struct move_out_job *all;
 };
 
 bool move_out_is_under_way(const struct job *j)
@@ -71,14 +71,14 @@ bool move_out_is_under_way(const struct job *j)
     return job_is_waiting(j) && attr_list_is_set(&j->obj.attrs, JOB_ATTR_moving_to);
 }
 
-static struct job *move_out_job_of(const struct parting *x)
+static struct job *move_out_job_of(const struct move_out_job *x)
 {
     return jobs_find(x->m->p.ctx->jobs, x->key);
 }
 
 /* --- the end of a parting */
 
-static void parting_free(struct parting *x)
+static void parting_free(struct move_out_job *x)
 {
     peer_server_destroy(x->peer_server);
     x->peer_server = NULL;
@@ -102,7 +102,7 @@ static void moving_changed(const struct server_ctx *s, struct job *j)
     jobs_touch(s->jobs, j, PART_ATTRS);
 }
 
-static void stays(struct parting *x, const struct err *why)
+static void stays(struct move_out_job *x, const struct err *why)
 {
     const struct move_out_parts *p = &x->m->p;
     struct job *j = move_out_job_of(x) ? job_ref(move_out_job_of(x)) : NULL;
@@ -124,7 +124,7 @@ static void stays(struct parting *x, const struct err *why)
 }
 
 /* It was deleted meanwhile, by force. */
-static void vanished(struct parting *x)
+static void vanished(struct move_out_job *x)
 {
     struct err e;
 
@@ -132,7 +132,7 @@ static void vanished(struct parting *x)
     stays(x, &e);
 }
 
-struct farewell {
+struct move_out_result {
     struct job *j; /* counted */
     move_out_fn *fn;
     void *arg;
@@ -140,18 +140,18 @@ struct farewell {
 
 static void move_out_gone_for_good(void *arg)
 {
-    struct farewell *f = arg;
+    struct move_out_result *f = arg;
 
     f->fn(f->arg, f->j, NULL);
     job_unref(f->j);
     free(f);
 }
 
-static void move_out_moved(struct parting *x, const char *as)
+static void move_out_moved(struct move_out_job *x, const char *as)
 {
     struct move_out_parts *p = &x->m->p;
     struct job *j = move_out_job_of(x);
-    struct farewell *f;
+    struct move_out_result *f;
     char to[sizeof x->to.queue + sizeof x->to.server + 1], comment[sizeof to + 32];
 
     if (!j) {
@@ -160,7 +160,7 @@ static void move_out_moved(struct parting *x, const char *as)
     }
     f = x->fn ? malloc(sizeof *f) : NULL;
     if (f)
-        *f = (struct farewell){job_ref(j), x->fn, x->arg};
+        *f = (struct move_out_result){job_ref(j), x->fn, x->arg};
     snprintf(to, sizeof to, "%s@%s", x->to.queue, x->to.server);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\", as %s", to, as);
     store_notes_put(p->store_notes, "gone", j->obj.name, x->to.server);
@@ -180,7 +180,7 @@ static void move_out_moved(struct parting *x, const char *as)
 /* --- again, or not at all */
 
 /* The outcome is not known: repeat ARRIVE until there is an answer. */
-static void move_out_failed(struct parting *x, const struct err *why)
+static void move_out_failed(struct move_out_job *x, const struct err *why)
 {
     struct err e;
 
@@ -202,7 +202,7 @@ static void move_out_failed(struct parting *x, const struct err *why)
 
 static void move_out_answered(void *arg, const struct rpc_outcome *o)
 {
-    struct parting *x = arg;
+    struct move_out_job *x = arg;
     const ifl_submit_result *r = o->result;
     struct err e;
 
@@ -219,7 +219,7 @@ static void move_out_answered(void *arg, const struct rpc_outcome *o)
     }
 }
 
-static int send_arrive(struct parting *x, const struct job *j, const wire_attrops *attrs, struct err *e)
+static int send_arrive(struct move_out_job *x, const struct job *j, const wire_attrops *attrs, struct err *e)
 {
     char nothing[1] = "", origin[MOVE_IN_ORIGIN_MAX];
     ifl_arrive_args a = {
@@ -249,7 +249,7 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
 /* The other server has accepted the connection: from here on it may have the job. */
 static void move_out_on_ready(void *arg, struct rpc_conn *c)
 {
-    struct parting *x = arg;
+    struct move_out_job *x = arg;
     struct job *j = move_out_job_of(x);
     wire_attrops attrs;
     struct err e;
@@ -281,7 +281,7 @@ static const struct peer_server_events peer_events = {.ready = move_out_on_ready
 
 /* --- the script */
 
-static int keep_script(struct parting *x, const void *bytes, size_t n)
+static int keep_script(struct move_out_job *x, const void *bytes, size_t n)
 {
     x->script = malloc(n ? n : 1);
     if (!x->script)
@@ -294,7 +294,7 @@ static int keep_script(struct parting *x, const void *bytes, size_t n)
 
 static void move_out_on_script(void *arg, const void *bytes, size_t n, const struct err *why)
 {
-    struct parting *x = arg;
+    struct move_out_job *x = arg;
     struct job *j = move_out_job_of(x);
     struct err e;
 
@@ -313,7 +313,7 @@ static void move_out_on_script(void *arg, const void *bytes, size_t n, const str
     }
 }
 
-static void load_script(struct parting *x, const struct job *j)
+static void load_script(struct move_out_job *x, const struct job *j)
 {
     size_t n = 0;
     const void *at_hand = script_cache_find(x->m->p.script_cache, x->key, &n);
@@ -337,7 +337,7 @@ static void load_script(struct parting *x, const struct job *j)
 /* The move is durable: only now may the other server hear of it. */
 static void move_out_is_written(void *arg)
 {
-    struct parting *x = arg;
+    struct move_out_job *x = arg;
     struct job *j = move_out_job_of(x);
 
     x->asking = false;
@@ -351,7 +351,7 @@ static void move_out_is_written(void *arg)
 
 static void move_out_try_again(void *arg)
 {
-    struct parting *x = arg;
+    struct move_out_job *x = arg;
     struct job *j = move_out_job_of(x);
 
     if (!j)
@@ -364,10 +364,10 @@ static void move_out_try_again(void *arg)
 
 /* --- beginning */
 
-static struct parting *parting_create(struct move_out *m, const struct job *j, const char *destination,
-                                      struct err *e)
+static struct move_out_job *parting_create(struct move_out *m, const struct job *j, const char *destination,
+                                           struct err *e)
 {
-    struct parting *x = calloc(1, sizeof *x);
+    struct move_out_job *x = calloc(1, sizeof *x);
 
     if (!x) {
         err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
@@ -427,7 +427,7 @@ int move_out_check(const struct job *j, struct err *e)
     return 0;
 }
 
-static int write_intent(struct parting *x, struct job *j, struct err *e)
+static int write_intent(struct move_out_job *x, struct job *j, struct err *e)
 {
     char text[TOKEN_TEXT + sizeof x->to.queue + sizeof x->to.server + 4];
 
@@ -443,7 +443,7 @@ static int write_intent(struct parting *x, struct job *j, struct err *e)
 int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
                    struct err *e)
 {
-    struct parting *x = NULL;
+    struct move_out_job *x = NULL;
 
     if (move_out_check(j, e) == 0 && move_attrs_check(m->p.ctx, j, e) == 0)
         x = parting_create(m, j, destination, e);
@@ -462,7 +462,7 @@ int move_out_begin(struct move_out *m, struct job *j, const char *destination, m
 
 /* --- after a restart, and the end */
 
-static bool read_intent(struct parting *x, const char *text)
+static bool read_intent(struct move_out_job *x, const char *text)
 {
     for (size_t i = 0; i < JOB_TOKEN_SIZE; i++) {
         char pair[3] = {text[2 * i], text[2 * i + 1], '\0'};
@@ -478,7 +478,7 @@ static bool read_intent(struct parting *x, const char *text)
 static void restore_one(struct move_out *m, struct job *j)
 {
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_moving_to);
-    struct parting *x;
+    struct move_out_job *x;
     struct err e;
 
     x = strlen(text) > TOKEN_TEXT + 1 ? parting_create(m, j, text + TOKEN_TEXT + 1, &e) : NULL;
@@ -508,7 +508,7 @@ struct move_out *move_out_create(const struct move_out_parts *p)
 
 void move_out_stop(struct move_out *m)
 {
-    for (struct parting *x = m ? m->all : NULL, *next; x; x = next) {
+    for (struct move_out_job *x = m ? m->all : NULL, *next; x; x = next) {
         next = x->next;
         parting_free(x);
     }

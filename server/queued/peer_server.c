@@ -29,7 +29,7 @@
 enum { OPEN_LIMIT_MS = 10000 };
 
 /* What the answer of names is for; the answer frees it. `peer_server` NULL: it was destroyed. */
-struct asking {
+struct peer_server_lookup {
     struct peer_server *peer_server;
 };
 
@@ -49,7 +49,7 @@ struct peer_server {
     struct rpc_conn *conn;
     SSL_CTX *tls;
     bool ready; /* it is a server that trusts us, and we it */
-    struct asking *asking;
+    struct peer_server_lookup *asking;
     size_t n_dials;
 };
 
@@ -126,7 +126,7 @@ static void peer_server_connect_to(struct peer_server *x, const char *address)
 
 static void peer_server_on_host(void *arg, const struct names_host *h, const struct err *why)
 {
-    struct asking *a = arg;
+    struct peer_server_lookup *a = arg;
     struct peer_server *x = a->peer_server;
     char text[INET6_ADDRSTRLEN];
 
@@ -152,7 +152,7 @@ static void ask_names(struct peer_server *x)
         peer_server_fail(x, &e);
         return;
     }
-    *x->asking = (struct asking){.peer_server = x};
+    *x->asking = (struct peer_server_lookup){.peer_server = x};
     names_ask_host(x->p->names, x->host, peer_server_on_host, x->asking);
 }
 

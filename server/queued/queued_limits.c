@@ -186,21 +186,21 @@ static int check_scope(const struct queued_limits_scope *s, const struct job *j,
 }
 
 /* The attributes with the limits of a queue, or of the server. */
-struct places {
+struct queued_limits_places {
     int jobs, amounts, waiting_jobs, waiting_amounts;
 };
 
 /* max_queued, max_queued_res and, for a job that `waits`, the thresholds. */
 static int check_object(const struct queued_limits_scope *s, const struct job *j, bool waits, struct err *e)
 {
-    static const struct places in_queue = {QUEUE_ATTR_max_queued, QUEUE_ATTR_max_queued_res,
-                                           QUEUE_ATTR_queued_jobs_threshold,
-                                           QUEUE_ATTR_queued_jobs_threshold_res};
-    static const struct places in_server = {SERVER_ATTR_max_queued, SERVER_ATTR_max_queued_res,
-                                            SERVER_ATTR_queued_jobs_threshold,
-                                            SERVER_ATTR_queued_jobs_threshold_res};
+    static const struct queued_limits_places in_queue = {QUEUE_ATTR_max_queued, QUEUE_ATTR_max_queued_res,
+                                                         QUEUE_ATTR_queued_jobs_threshold,
+                                                         QUEUE_ATTR_queued_jobs_threshold_res};
+    static const struct queued_limits_places in_server = {SERVER_ATTR_max_queued, SERVER_ATTR_max_queued_res,
+                                                          SERVER_ATTR_queued_jobs_threshold,
+                                                          SERVER_ATTR_queued_jobs_threshold_res};
     const struct attr_list *l = s->queue ? &s->queue->obj.attrs : &s->ctx->server->obj.attrs;
-    const struct places *p = s->queue ? &in_queue : &in_server;
+    const struct queued_limits_places *p = s->queue ? &in_queue : &in_server;
     struct queued_limits_scope waiting = *s;
 
     waiting.only_queued = true;

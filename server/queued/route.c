@@ -178,7 +178,7 @@ static int route_send_later(struct route *r, struct job *j, const struct route_w
 }
 
 /* What is done at a destination: the job is moved, or it is only asked whether it might be. */
-struct attempt {
+struct route_attempt {
     int (*here)(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
     int (*away)(struct route *r, struct job *j, const struct route_walk *w, struct err *e);
     enum outcome sent; /* what it is when `away` says 0 */
@@ -192,7 +192,7 @@ static enum outcome refused(const struct job *j, const struct route_walk *w, con
 }
 
 static enum outcome attempt(struct route *r, struct job *j, const struct route_walk *w,
-                            const struct attempt *how)
+                            const struct route_attempt *how)
 {
     struct move_ask ask = {.routed = true};
     struct err e = {0};
@@ -222,7 +222,7 @@ static struct route_walk walk_of(const struct queue *q)
 
 /* The destinations that are left, in turn: the first that takes it, or is asked; else LATER where one might. */
 static enum outcome attempt_all(struct route *r, struct job *j, struct route_walk *w,
-                                const struct attempt *how)
+                                const struct route_attempt *how)
 {
     while ((w->word = list_next(&w->at, &w->n))) {
         enum outcome now = attempt(r, j, w, how);
@@ -260,7 +260,7 @@ static int route_check_away(struct route *r, struct job *j, const struct route_w
 
 int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e)
 {
-    static const struct attempt checking = {route_check_new, route_check_away, LATER};
+    static const struct route_attempt checking = {route_check_new, route_check_away, LATER};
     struct route_walk w = walk_of(q);
 
     if (!queue_is_started(q) || attempt_all(r, j, &w, &checking) != NEVER)
@@ -278,7 +278,7 @@ static int route_take_new(struct server_ctx *s, struct job *j, const struct move
 
 struct queue *route_find(struct route *r, struct job *j, struct queue *q, struct err *e)
 {
-    static const struct attempt finding = {route_take_new, route_check_away, LATER};
+    static const struct route_attempt finding = {route_take_new, route_check_away, LATER};
 
     for (int hops = 0; q && queue_is_route(q) && hops < HOPS_MAX; hops++) {
         struct route_walk w = walk_of(q);
@@ -350,7 +350,7 @@ static void arm_retry(struct route *r, struct queue *q)
 /* One step; true: it is in another queue, which may be a route queue again. */
 static bool route_step(struct route *r, struct job *j, struct route_walk *w)
 {
-    static const struct attempt moving = {move_job, route_send_later, ASKED};
+    static const struct route_attempt moving = {move_job, route_send_later, ASKED};
     struct queue *from = j->queue;
 
     if (attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) >= HOPS_MAX) {

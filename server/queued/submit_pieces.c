@@ -21,7 +21,7 @@
  * far above what a loop of submissions reaches, and a flood of half ones stays small. */
 enum { PER_USER_MAX = 64 };
 
-struct arriving_user {
+struct submit_pieces_user {
     const char *name; /* interned, the key by its address */
     size_t n;
     UT_hash_handle hh;
@@ -32,12 +32,12 @@ struct submit_pieces {
     struct job_fsm *fsm;
     struct loop_timer *timer;
     struct pqueue queue; /* by monotonic milliseconds */
-    struct arriving_user *users;
+    struct submit_pieces_user *users;
 };
 
-static struct arriving_user *find_user(const struct submit_pieces *a, const char *name)
+static struct submit_pieces_user *find_user(const struct submit_pieces *a, const char *name)
 {
-    struct arriving_user *u;
+    struct submit_pieces_user *u;
 
     HASH_FIND_PTR(a->users, &name, u);
     return u;
@@ -45,7 +45,7 @@ static struct arriving_user *find_user(const struct submit_pieces *a, const char
 
 static void count_user(struct submit_pieces *a, const char *name)
 {
-    struct arriving_user *u = find_user(a, name);
+    struct submit_pieces_user *u = find_user(a, name);
 
     if (!u) {
         u = calloc(1, sizeof *u);
@@ -59,7 +59,7 @@ static void count_user(struct submit_pieces *a, const char *name)
 
 static void discount_user(struct submit_pieces *a, const char *name)
 {
-    struct arriving_user *u = find_user(a, name);
+    struct submit_pieces_user *u = find_user(a, name);
 
     if (!u || --u->n > 0)
         return;
@@ -126,7 +126,7 @@ static void submit_pieces_enter(struct submit_pieces *a, struct job *j, int64_t 
 
 int submit_pieces_check(const struct submit_pieces *a, const char *user, struct err *e)
 {
-    const struct arriving_user *u = find_user(a, user);
+    const struct submit_pieces_user *u = find_user(a, user);
 
     if (!u || u->n < PER_USER_MAX)
         return 0;
@@ -177,7 +177,7 @@ void submit_pieces_destroy(struct submit_pieces *a)
 {
     if (!a)
         return;
-    for (struct arriving_user *u = a->users, *next; u; u = next) {
+    for (struct submit_pieces_user *u = a->users, *next; u; u = next) {
         next = u->hh.next;
         HASH_DEL(a->users, u);
         intern_unref(u->name);

@@ -29,7 +29,7 @@ struct track { /* one call */
     unsigned facts; /* the answer */
 };
 
-struct tracked { /* one job */
+struct track_request_job { /* one job */
     int64_t seq;
     struct track *calls;
     UT_hash_handle hh;
@@ -39,7 +39,7 @@ struct track_request {
     struct loop *loop;
     struct depends *depends;
     struct commit *commit;
-    struct tracked *jobs;
+    struct track_request_job *jobs;
 };
 
 struct track_request *track_request_create(struct loop *l, struct depends *d, struct commit *c)
@@ -51,9 +51,9 @@ struct track_request *track_request_create(struct loop *l, struct depends *d, st
     return t;
 }
 
-static struct tracked *track_request_find(const struct track_request *t, int64_t seq)
+static struct track_request_job *track_request_find(const struct track_request *t, int64_t seq)
 {
-    struct tracked *x;
+    struct track_request_job *x;
 
     HASH_FIND(hh, t->jobs, &seq, sizeof seq, x);
     return x;
@@ -61,7 +61,7 @@ static struct tracked *track_request_find(const struct track_request *t, int64_t
 
 static void track_request_take_out(struct track *x)
 {
-    struct tracked *of = track_request_find(x->all, x->seq);
+    struct track_request_job *of = track_request_find(x->all, x->seq);
 
     DL_DELETE(of->calls, x);
     if (!of->calls) {
@@ -117,7 +117,7 @@ static void track_request_waited(void *arg)
 
 static int park(struct track_request *t, struct track *x, unsigned wait_s)
 {
-    struct tracked *of = track_request_find(t, x->seq);
+    struct track_request_job *of = track_request_find(t, x->seq);
 
     x->timer = loop_timer_create(t->loop, LOOP_REAL, track_request_waited, x);
     if (!x->timer)
@@ -177,7 +177,7 @@ static bool is_news(struct track *x)
 void track_request_on_facts(void *arg, const struct server_event *ev)
 {
     struct track_request *t = arg;
-    struct tracked *of = track_request_find(t, ev->key.seq);
+    struct track_request_job *of = track_request_find(t, ev->key.seq);
     struct track *x, *next;
 
     for (x = of ? of->calls : NULL; x; x = next) {

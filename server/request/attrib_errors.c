@@ -12,13 +12,14 @@
 
 enum { ERRORS_MAX = 64 }; /* the bound of ifl_result.errors in ifl/protocol/ifl.x */
 
-struct found {
+struct attrib_errors_found {
     ifl_attr_error list[ERRORS_MAX];
     struct err texts[ERRORS_MAX]; /* of the same places */
     size_t n;
 };
 
-static void attrib_errors_note(struct found *f, const struct attr_edit_change *c, const struct err *why)
+static void attrib_errors_note(struct attrib_errors_found *f, const struct attr_edit_change *c,
+                               const struct err *why)
 {
     static char nothing[1]; /* never written to: XDR wants its strings mutable */
 
@@ -33,7 +34,7 @@ static void attrib_errors_note(struct found *f, const struct attr_edit_change *c
 
 void attrib_errors_answer(struct request *r, const struct err *why, const struct attrib_errors_ask *ask)
 {
-    struct found *f = ask->at < ask->n ? calloc(1, sizeof *f) : NULL;
+    struct attrib_errors_found *f = ask->at < ask->n ? calloc(1, sizeof *f) : NULL;
     struct err e;
 
     if (!f) {

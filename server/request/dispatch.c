@@ -46,7 +46,7 @@ struct dispatch {
 };
 
 /* What belongs to a connection: its calls, and its client once that is known. */
-struct session {
+struct dispatch_session {
     struct dispatch *d;
     struct client *client;
     struct conn_queue *conn_queue;
@@ -181,7 +181,7 @@ static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct cli
 }
 
 /* A client whose name cannot be looked up now is not served: its connection ends, and its next one asks again. */
-static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
+static void refuse_unnamed(struct dispatch_session *s, struct rpc_request *rpc)
 {
     const struct request_row *row = find_row(s->d, rpc_request_proc(rpc)->proc);
     struct request *r = row ? request_create(rpc, row, s->client) : NULL;
@@ -196,7 +196,7 @@ static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
 
 static void dispatch_make_call(void *session, void *rpc)
 {
-    struct session *s = session;
+    struct dispatch_session *s = session;
     struct client *c = client_ref(s->client);
 
     if (s->unnamed.code)
@@ -215,7 +215,7 @@ static void dispatch_drop_call(void *rpc)
 static const struct conn_queue_ops dispatch_queue_ops = {.make = dispatch_make_call,
                                                          .drop = dispatch_drop_call};
 
-static void session_free(struct session *s)
+static void session_free(struct dispatch_session *s)
 {
     conn_queue_destroy(s->conn_queue);
     client_unref(s->client);
@@ -227,7 +227,7 @@ static void session_free(struct session *s)
 /* While the name is being asked for, the answer still needs the session: it is freed there. */
 static void dispatch_session_closed(void *user, struct rpc_conn *conn, const struct err *why)
 {
-    struct session *s = user;
+    struct dispatch_session *s = user;
 
     if (s->client)
         client_set_conn(s->client, NULL);
@@ -262,8 +262,8 @@ static const char *foreign_address(const struct server_ctx *ctx, const struct au
 
 /* The names are known. Without memory there is no client: the queue stays closed, and the next call of the connection
  * tries again. */
-static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
-                   const char *other)
+static void become(struct dispatch_session *s, const struct auth_peer *peer, const char *user,
+                   const char *host, const char *other)
 {
     s->asked = false;
     s->client = client_create(s->d->o.ctx, peer, user, host);
@@ -278,7 +278,7 @@ static void become(struct session *s, const struct auth_peer *peer, const char *
 /* An address that has no name of its own remains an address. */
 static void dispatch_located(void *arg, const struct names_host *h, const struct err *why)
 {
-    struct session *s = arg;
+    struct dispatch_session *s = arg;
     char room[64];
 
     if (s->gone)
@@ -297,7 +297,7 @@ static bool stays_at_address(const struct server_ctx *ctx, const struct auth_pee
 }
 
 /* The user is known; look up the name of the host, which Job_Owner, ACLs and paths of output need. */
-static void locate(struct session *s, struct auth_peer *peer, const char *user)
+static void locate(struct dispatch_session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];
     const struct server_ctx *ctx = s->d->o.ctx;
@@ -328,7 +328,7 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
  * (the directory service is away) is not the same: the user may have a name, so the call is refused. */
 static void dispatch_named(void *arg, const struct names_user *u, const struct err *why)
 {
-    struct session *s = arg;
+    struct dispatch_session *s = arg;
     char number[32];
 
     if (s->gone) {
@@ -351,9 +351,9 @@ static void dispatch_named(void *arg, const struct names_user *u, const struct e
 }
 
 /* NULL: no memory. */
-static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
+static struct dispatch_session *session_of(struct dispatch *d, struct rpc_conn *conn)
 {
-    struct session *s = rpc_conn_user(conn, &session_tag);
+    struct dispatch_session *s = rpc_conn_user(conn, &session_tag);
 
     if (s)
         return s;
@@ -371,7 +371,7 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
     return s;
 }
 
-static void ask_name(struct session *s, struct rpc_request *rpc)
+static void ask_name(struct dispatch_session *s, struct rpc_request *rpc)
 {
     struct auth_peer *peer = rpc_request_peer(rpc);
     const struct names_user *known;
@@ -411,7 +411,7 @@ void dispatch_on_hung(void *dispatch, const struct server_event *ev)
 void dispatch_call(void *dispatch, struct rpc_request *rpc)
 {
     struct dispatch *d = dispatch;
-    struct session *s;
+    struct dispatch_session *s;
 
     if (rpc_request_peer(rpc)->kind == AUTH_GUEST) {
         munge_login_serve(d->o.munge_login, rpc);

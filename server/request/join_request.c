@@ -29,12 +29,12 @@
 
 enum { AUTHORITY_MAX = IFL_PEM_MAX };
 
-struct joined {
+struct join_request_wait {
     char *certificate, *authority;
     size_t n_certificate, n_authority;
 };
 
-static int join_request_read_ca(const char *certs, struct joined *out, struct err *e)
+static int join_request_read_ca(const char *certs, struct join_request_wait *out, struct err *e)
 {
     char path[4352];
 
@@ -42,7 +42,8 @@ static int join_request_read_ca(const char *certs, struct joined *out, struct er
     return file_read(AT_FDCWD, path, AUTHORITY_MAX, &out->authority, &out->n_authority, e);
 }
 
-static int join_request_make(const char *certs, const ifl_join_args *a, struct joined *out, struct err *e)
+static int join_request_make(const char *certs, const ifl_join_args *a, struct join_request_wait *out,
+                             struct err *e)
 {
     char role[AUTH_ROLE_MAX + 8];
     int lock = certs_lock_now(certs, e), rc = -1;
@@ -61,7 +62,7 @@ void join_request_serve(const char *certs, struct rpc_request *rpc)
 {
     const ifl_join_args *a = rpc_request_args(rpc);
     const char *from = rpc_request_peer(rpc)->from;
-    struct joined j = {0};
+    struct join_request_wait j = {0};
     struct err e = {0};
     ifl_join_result result = {.text = e.text};
 

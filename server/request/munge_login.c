@@ -34,7 +34,7 @@ struct munge_login {
     auth_munge_check_fn *check; /* the worker's own once it has been loaded */
 };
 
-struct guest {
+struct munge_login_guest {
     struct munge_login *all;
     struct rpc_request *rpc; /* referenced */
     char *cred;
@@ -109,7 +109,7 @@ static bool is_own_address(struct in_addr at)
 
 static void munge_login_ask_munged(void *arg)
 {
-    struct guest *x = arg;
+    struct munge_login_guest *x = arg;
 
     x->rc = load(x->all, &x->e);
     if (x->rc == 0)
@@ -128,7 +128,7 @@ static void reply(struct rpc_request *rpc, int code, const char *text)
 }
 
 /* The complex of an ordinary user serves that user only. */
-static bool is_welcome(const struct guest *x)
+static bool is_welcome(const struct munge_login_guest *x)
 {
     return x->all->serves_all || x->who.uid == geteuid();
 }
@@ -139,7 +139,7 @@ static const struct rpc_conn_tag guest_tag = {.name = "guest"};
 
 static void munge_login_known(void *arg, bool ran)
 {
-    struct guest *x = arg;
+    struct munge_login_guest *x = arg;
     struct rpc_conn *conn = rpc_request_conn(x->rpc);
 
     if (conn)
@@ -166,7 +166,7 @@ static void munge_login_known(void *arg, bool ran)
 static void authenticate(struct munge_login *g, struct rpc_request *rpc)
 {
     const ifl_authenticate_args *a = rpc_request_args(rpc);
-    struct guest *x = calloc(1, sizeof *x);
+    struct munge_login_guest *x = calloc(1, sizeof *x);
     struct err e;
 
     if (!x || !(x->cred = strdup(a->credential)) || strcmp(a->method, "munge") != 0) {

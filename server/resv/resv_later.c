@@ -10,7 +10,7 @@
 #include "exec_vnode.h"
 #include "resv_recur.h"
 
-struct later { /* of one reservation */
+struct resv_later { /* of one reservation */
     const struct reservations *all;
     const struct resv *r;
     size_t passed;   /* occurrences of the sequence that are not behind the present one */
@@ -28,7 +28,7 @@ static int64_t later_lasts_s(const struct resv *r)
 }
 
 /* Those of reserve_starts but the first. */
-static void later_read_starts(struct later *x)
+static void later_read_starts(struct resv_later *x)
 {
     const char *at = attr_list_text(&x->r->obj.attrs, RESV_ATTR_reserve_starts);
 
@@ -43,7 +43,7 @@ static void later_read_starts(struct later *x)
 }
 
 /* Is one of the occurrences of this set, "{0-3,5}", in a time of maintenance of the vnode? */
-static bool later_is_taken(const struct later *x, const struct node *n, const char *set)
+static bool later_is_taken(const struct resv_later *x, const struct node *n, const char *set)
 {
     for (const struct resv_share *s = n->shares; s; s = s->next) {
         int64_t from = resv_number(s->resv, RESV_ATTR_reserve_start),
@@ -58,7 +58,7 @@ static bool later_is_taken(const struct later *x, const struct node *n, const ch
     return false;
 }
 
-static bool later_has(struct later *x, const char *exec_vnode, const char *set)
+static bool later_has(struct resv_later *x, const char *exec_vnode, const char *set)
 {
     struct exec_vnode *ev = exec_vnode_parse(exec_vnode, NULL);
     bool whole = ev != NULL;
@@ -73,7 +73,7 @@ static bool later_has(struct later *x, const char *exec_vnode, const char *set)
     return whole;
 }
 
-static bool later_look(struct later *x)
+static bool later_look(struct resv_later *x)
 {
     const char *at = attr_list_text(&x->r->obj.attrs, RESV_ATTR_reserve_execvnodes);
     struct resv_recur_group g;
@@ -89,7 +89,7 @@ static bool later_look(struct later *x)
 bool resv_later_is_whole(const struct reservations *all, struct resv *r, int64_t *next)
 {
     int64_t index = resv_number(r, RESV_ATTR_reserve_index), count = resv_number(r, RESV_ATTR_reserve_count);
-    struct later x = {.all = all, .r = r};
+    struct resv_later x = {.all = all, .r = r};
 
     if (!resv_is_standing(r) || index >= count) {
         r->later_new = false;

@@ -328,14 +328,14 @@ static void close_run(struct job_end *d, struct job *j)
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, job_run_where(j->run), NULL);
 }
 
-struct leaving {
+struct job_end_leaving {
     struct job_end *end;
     struct job *job; /* referenced */
 };
 
 static void job_end_leave(void *arg)
 {
-    struct leaving *l = arg;
+    struct job_end_leaving *l = arg;
 
     if (!l->job->obj.gone)
         job_fsm_post(l->end->fsm, l->job, EV_EXPIRE);
@@ -348,14 +348,14 @@ static void job_end_leave(void *arg)
  * it: a server killed in between must not find it running. */
 static void leave_when_durable(struct job_end *d, struct job *j)
 {
-    struct leaving *l = malloc(sizeof *l);
+    struct job_end_leaving *l = malloc(sizeof *l);
 
     commit_remove_job(d->commit, j->key);
     if (!l) {
         job_fsm_post(d->fsm, j, EV_EXPIRE);
         return;
     }
-    *l = (struct leaving){d, job_ref(j)};
+    *l = (struct job_end_leaving){d, job_ref(j)};
     commit_then(d->commit, job_end_leave, l);
 }
 

@@ -23,7 +23,7 @@ static bool is_fixed(const struct release_plan *s, size_t part)
 }
 
 /* How many parts stay of each chunk, host and vnode. */
-struct shrink_groups {
+struct release_plan_groups {
     size_t *in_order; /* parts, by vnode */
     size_t *vnode_of; /* of each part: the first in order with its vnode */
     size_t *chunk, *host, *vnode;
@@ -36,7 +36,7 @@ static int release_plan_order_vnodes(const void *x, const void *y, void *arg)
     return strcmp(part[*(const size_t *)x].vnode, part[*(const size_t *)y].vnode);
 }
 
-static void groups_fini(struct shrink_groups *g)
+static void groups_fini(struct release_plan_groups *g)
 {
     free(g->in_order);
     free(g->vnode_of);
@@ -45,7 +45,7 @@ static void groups_fini(struct shrink_groups *g)
     free(g->vnode);
 }
 
-static void groups_count(struct shrink_groups *g, const struct release_plan *s, size_t part)
+static void groups_count(struct release_plan_groups *g, const struct release_plan *s, size_t part)
 {
     g->chunk[s->where->part[part].chunk]++;
     g->host[s->host_of[part]]++;
@@ -53,7 +53,7 @@ static void groups_count(struct shrink_groups *g, const struct release_plan *s, 
 }
 
 /* -1: no memory; groups_fini in both cases. */
-static int groups_init(struct shrink_groups *g, const struct release_plan *s)
+static int groups_init(struct release_plan_groups *g, const struct release_plan *s)
 {
     size_t n = s->where->n, first = 0;
 
@@ -79,7 +79,7 @@ static int groups_init(struct shrink_groups *g, const struct release_plan *s)
 }
 
 /* Does anything of the group that `part`, which goes, must go with stay? */
-static bool something_stays(const struct shrink_groups *g, const struct release_plan *s, size_t part)
+static bool something_stays(const struct release_plan_groups *g, const struct release_plan *s, size_t part)
 {
     size_t host = s->host_of[part];
 
@@ -90,7 +90,7 @@ static bool something_stays(const struct shrink_groups *g, const struct release_
 /* What cannot go whole stays. Each look may make another group incomplete. Without memory all stays. */
 static void release_plan_settle(struct release_plan *s)
 {
-    struct shrink_groups g = {0};
+    struct release_plan_groups g = {0};
     bool good = groups_init(&g, s) == 0, again = true;
 
     for (size_t i = 0; !good && i < s->where->n; i++)
@@ -114,7 +114,8 @@ void release_plan_all(struct release_plan *s)
     release_plan_settle(s);
 }
 
-static int name_one(struct release_plan *s, const struct shrink_groups *g, const char *vnode, struct err *e)
+static int name_one(struct release_plan *s, const struct release_plan_groups *g, const char *vnode,
+                    struct err *e)
 {
     size_t low = 0, high = s->where->n;
 
@@ -142,7 +143,7 @@ static int name_one(struct release_plan *s, const struct shrink_groups *g, const
 
 static int name_all(struct release_plan *s, const struct words *w, struct err *e)
 {
-    struct shrink_groups g = {0};
+    struct release_plan_groups g = {0};
     int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
 
     for (size_t i = 0; rc == 0 && i < w->n; i++)
@@ -153,7 +154,7 @@ static int name_all(struct release_plan *s, const struct words *w, struct err *e
 
 static int check_whole(const struct release_plan *s, struct err *e)
 {
-    struct shrink_groups g = {0};
+    struct release_plan_groups g = {0};
     int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
 
     for (size_t i = 0; rc == 0 && i < s->where->n; i++)

@@ -37,14 +37,14 @@ struct commit_promise {
     void *arg;
 };
 
-struct promises {
+struct commit_promises {
     struct commit_promise *first, **end;
     size_t n;
 };
 
-struct half {
+struct commit_half {
     struct store_batch *store_batch;
-    struct promises promises;
+    struct commit_promises promises;
 };
 
 struct commit {
@@ -54,7 +54,7 @@ struct commit {
     struct store *store;
     uint64_t epoch;
     struct row_encode encode;
-    struct half filling, flying;
+    struct commit_half filling, flying;
     bool in_worker; /* `flying` is with the writer */
     bool under_way; /* `flying` is not durable yet: with the writer, or waiting for its next try */
     bool probe;     /* a batch is wanted even if it is empty */
@@ -81,12 +81,12 @@ struct commit {
 
 /* ---- promises ---------------------------------------------------------------------------------------- */
 
-static void promises_init(struct promises *p)
+static void promises_init(struct commit_promises *p)
 {
-    *p = (struct promises){.end = &p->first};
+    *p = (struct commit_promises){.end = &p->first};
 }
 
-static void promises_add(struct promises *p, commit_fn *fn, void *arg)
+static void promises_add(struct commit_promises *p, commit_fn *fn, void *arg)
 {
     struct commit_promise *new = malloc(sizeof *new);
 
@@ -98,7 +98,7 @@ static void promises_add(struct promises *p, commit_fn *fn, void *arg)
     p->n++;
 }
 
-static void promises_drop(struct promises *p)
+static void promises_drop(struct commit_promises *p)
 {
     for (struct commit_promise *x = p->first, *next; x; x = next) {
         next = x->next;
@@ -108,7 +108,7 @@ static void promises_drop(struct promises *p)
 }
 
 /* The functions may call commit_then again: those calls go into another list. */
-static void promises_keep(struct promises *p)
+static void promises_keep(struct commit_promises *p)
 {
     struct commit_promise *x = p->first, *next;
 
@@ -275,7 +275,7 @@ static bool has_work(const struct commit *c)
 /* Promises wait for all that is dirty now; when some of it does not fit, they go with the rest. */
 static void swap_halves(struct commit *c)
 {
-    struct half flying = c->flying;
+    struct commit_half flying = c->flying;
 
     c->flying.store_batch = c->filling.store_batch;
     c->filling.store_batch = flying.store_batch;

@@ -154,7 +154,7 @@ int dump_write(struct store *from, FILE *to, struct dump_counts *out, struct err
 
 /* ---- filling a store --------------------------------------------------------------------------------- */
 
-struct fill {
+struct dump_filling {
     struct store *to;
     struct store_batch *store_batch;
     struct dump_counts counts;
@@ -162,7 +162,7 @@ struct fill {
     bool has_identity;
 };
 
-static int fill_flush(struct fill *f, struct err *e)
+static int fill_flush(struct dump_filling *f, struct err *e)
 {
     int rc = store_batch_is_ok(f->store_batch) ? 0 : err_set(e, PBSE_SYSTEM, "no memory for rows of a dump");
 
@@ -172,7 +172,7 @@ static int fill_flush(struct fill *f, struct err *e)
     return rc;
 }
 
-static int fill_clear(struct fill *f, struct err *e)
+static int fill_clear(struct dump_filling *f, struct err *e)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
         store_batch_begin(f->store_batch, store_tables[i].clear);
@@ -185,11 +185,11 @@ static uint64_t epoch_of(const char *text)
 }
 
 /* Open the transaction and make room in it. */
-static int fill_begin(struct fill *f, struct store *to, bool replace, struct err *e)
+static int fill_begin(struct dump_filling *f, struct store *to, bool replace, struct err *e)
 {
     char identity[META_TEXT], epoch[META_TEXT];
 
-    *f = (struct fill){.to = to, .store_batch = store_batch_create()};
+    *f = (struct dump_filling){.to = to, .store_batch = store_batch_create()};
     if (!f->store_batch)
         return err_no_memory(e);
     if (store_begin(to, STORE_WRITE, e) < 0) {
@@ -210,7 +210,7 @@ static int fill_begin(struct fill *f, struct store *to, bool replace, struct err
 }
 
 /* Copy the rows about the store itself; the version of the tables remains that of the store that is filled. */
-static int fill_meta(struct fill *f, const struct store_batch_stmt *row, struct err *e)
+static int fill_meta(struct dump_filling *f, const struct store_batch_stmt *row, struct err *e)
 {
     const char *name = row->param[0].bytes, *value = row->param[1].bytes;
 
@@ -231,7 +231,7 @@ static int fill_meta(struct fill *f, const struct store_batch_stmt *row, struct 
 static int dump_fill_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
                          struct err *e)
 {
-    struct fill *f = arg;
+    struct dump_filling *f = arg;
 
     dump_count(&f->counts, t);
     if (t == &store_tables[STORE_TABLE_META]) {
@@ -246,7 +246,7 @@ static int dump_fill_row(void *arg, const struct store_table *t, const struct st
     return fill_flush(f, e);
 }
 
-static void put_meta(struct fill *f, const char *name, uint64_t number)
+static void put_meta(struct dump_filling *f, const char *name, uint64_t number)
 {
     char text[META_TEXT];
 
@@ -257,7 +257,7 @@ static void put_meta(struct fill *f, const char *name, uint64_t number)
 }
 
 /* Close the transaction: `rc` is what filling it came to. */
-static int fill_end(struct fill *f, int rc, struct dump_counts *out, struct err *e)
+static int fill_end(struct dump_filling *f, int rc, struct dump_counts *out, struct err *e)
 {
     if (rc == 0 && !f->has_identity)
         rc = err_set(e, EINVAL, "the dump has no identity of a store in table meta");
@@ -275,7 +275,7 @@ static int fill_end(struct fill *f, int rc, struct dump_counts *out, struct err 
 
 int dump_copy(struct store *to, struct store *from, bool replace, struct dump_counts *out, struct err *e)
 {
-    struct fill f;
+    struct dump_filling f;
     int rc;
 
     if (store_begin(from, STORE_READ, e) < 0)
@@ -359,7 +359,7 @@ static int read_head(struct dump_reading *r, struct err *e)
 }
 
 /* The last line: check that all rows before it are there, as they were written. */
-static int read_end(struct dump_reading *r, const struct fill *f, struct err *e)
+static int read_end(struct dump_reading *r, const struct dump_filling *f, struct err *e)
 {
     json_t *o = read_object(r, e);
     char hex[SHA256_HEX];
@@ -381,7 +381,7 @@ static int read_end(struct dump_reading *r, const struct fill *f, struct err *e)
     return rc;
 }
 
-static int read_row(struct dump_reading *r, struct fill *f, size_t n, struct err *e)
+static int read_row(struct dump_reading *r, struct dump_filling *f, size_t n, struct err *e)
 {
     const struct store_table *t;
     struct store_batch_stmt row;
@@ -393,7 +393,7 @@ static int read_row(struct dump_reading *r, struct fill *f, size_t n, struct err
     return 0;
 }
 
-static int dump_read_rows(struct dump_reading *r, struct fill *f, struct err *e)
+static int dump_read_rows(struct dump_reading *r, struct dump_filling *f, struct err *e)
 {
     size_t n = 0;
     int rc;
@@ -410,7 +410,7 @@ static int dump_read_rows(struct dump_reading *r, struct fill *f, struct err *e)
 int dump_read(struct store *to, FILE *from, bool replace, struct dump_counts *out, struct err *e)
 {
     struct dump_reading r = {.from = from, .sum = sum_create(e)};
-    struct fill f;
+    struct dump_filling f;
     int rc;
 
     if (!r.sum)

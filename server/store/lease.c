@@ -13,14 +13,14 @@
 #include "schema.h"
 #include "strbuf.h"
 
-struct text {
+struct lease_text {
     char value[64];
     bool found;
 };
 
 static int lease_take_text(void *arg, const struct store_row *row, struct err *e)
 {
-    struct text *t = arg;
+    struct lease_text *t = arg;
     const char *value = store_row_text(row, 0);
     size_t n = value ? strlen(value) : 0;
 
@@ -34,11 +34,11 @@ static int lease_take_text(void *arg, const struct store_row *row, struct err *e
     return 0;
 }
 
-static int meta_get(struct store *s, const char *name, struct text *out, struct err *e)
+static int meta_get(struct store *s, const char *name, struct lease_text *out, struct err *e)
 {
     struct store_batch_stmt q;
 
-    *out = (struct text){0};
+    *out = (struct lease_text){0};
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, name);
     return store_query(s, &q, lease_take_text, out, e);
@@ -74,7 +74,7 @@ static int migrate_one(struct store *s, int from, struct err *e)
 
 static int migrate(struct store *s, struct lease *l, struct err *e)
 {
-    struct text schema;
+    struct lease_text schema;
     int version;
 
     if (store_script(s, "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);", e) <
@@ -113,7 +113,7 @@ static int make_random(char out[static LEASE_IDENTITY_SIZE], struct err *e)
 static int random_of_store(struct store *s, const char *name, char out[static LEASE_IDENTITY_SIZE],
                            struct err *e)
 {
-    struct text found;
+    struct lease_text found;
 
     if (make_random(out, e) < 0 || meta_put(s, STMT_META_NEW, name, out, e) < 0 ||
         meta_get(s, name, &found, e) < 0)
@@ -132,7 +132,7 @@ static int identify(struct store *s, struct lease *l, struct err *e)
 
 static int raise_epoch(struct store *s, struct lease *l, struct err *e)
 {
-    struct text epoch;
+    struct lease_text epoch;
     struct strbuf next;
     int rc;
 

@@ -23,7 +23,7 @@
 #include "schema.h"
 #include "subjob.h"
 
-struct restoring {
+struct restore_walk {
     struct server_ctx *ctx;
     const struct restore_errors *errors; /* NULL: the log */
     struct restore_counts counts;
@@ -72,8 +72,8 @@ int restore_tell_object(const struct restore_errors *errors, const char *kind, c
 }
 
 /* It stays where it is, for a person to look at. */
-static int tell_object(const struct restoring *r, const char *kind, const struct store_row *row, bool in_part,
-                       const struct err *why)
+static int tell_object(const struct restore_walk *r, const char *kind, const struct store_row *row,
+                       bool in_part, const struct err *why)
 {
     return restore_tell_object(r->errors, kind, row, in_part, why->text);
 }
@@ -82,7 +82,7 @@ static int tell_object(const struct restoring *r, const char *kind, const struct
 
 static int restore_take_resource(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
     json_t *json = json_read_own(attrs);
     const struct resource *made;
@@ -100,7 +100,7 @@ static int restore_take_resource(void *arg, const struct store_row *row, struct 
 
 static int restore_take_server(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *hot = store_row_text(row, 1);
 
     r->server_seen = true;
@@ -116,7 +116,7 @@ static int restore_take_server(void *arg, const struct store_row *row, struct er
 }
 
 /* Rows of others without one of the server, which is written before them. */
-static void miss_server(struct restoring *r)
+static void miss_server(struct restore_walk *r)
 {
     const struct restore_counts *c = &r->counts;
     struct server_obj *s = r->ctx->server;
@@ -132,7 +132,7 @@ static void miss_server(struct restoring *r)
 
 static int restore_take_sched(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0);
     struct sched_obj *o = scheds_find(r->ctx->scheds, name);
 
@@ -153,7 +153,7 @@ static void close_queue(struct queue *q)
 
 static int restore_take_queue(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0);
     struct queue *q;
 
@@ -169,7 +169,7 @@ static int restore_take_queue(void *arg, const struct store_row *row, struct err
 
 static int restore_take_node(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
     struct node *n;
     bool bad;
@@ -191,7 +191,7 @@ static int restore_take_node(void *arg, const struct store_row *row, struct err 
 
 static int restore_take_resv(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0);
     struct resv *x;
 
@@ -206,7 +206,7 @@ static int restore_take_resv(void *arg, const struct store_row *row, struct err 
 
 static int restore_take_hold(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const char *name = store_row_text(row, 0);
     struct earmark_obj *h;
 
@@ -224,7 +224,7 @@ static int restore_take_hold(void *arg, const struct store_row *row, struct err 
 /* Attributes from their two columns: those that do not change, and those that do. 0, or -1 where not all are there.
  *
  * The shorter column is read first, since the second read copies the first. */
-static int read_job_attrs(const struct restoring *r, struct job *j, const char *fixed, const char *attrs,
+static int read_job_attrs(const struct restore_walk *r, struct job *j, const char *fixed, const char *attrs,
                           struct err *e)
 {
     int rc = put_attrs(r->ctx, &j->obj, fixed, e);
@@ -233,7 +233,7 @@ static int read_job_attrs(const struct restoring *r, struct job *j, const char *
 }
 
 /* The same; a row that is like one of the last has its attributes. */
-static int fill_job_attrs(struct restoring *r, struct job *j, const struct store_row *row, struct err *e)
+static int fill_job_attrs(struct restore_walk *r, struct job *j, const struct store_row *row, struct err *e)
 {
     size_t n_fixed, n_attrs;
     const char *fixed = store_row_bytes(row, 6, &n_fixed), *attrs = store_row_bytes(row, 4, &n_attrs);
@@ -248,7 +248,7 @@ static int fill_job_attrs(struct restoring *r, struct job *j, const struct store
 }
 
 /* The row was taken wholly, and the job stays. */
-static void keep_job_attrs(struct restoring *r, const struct job *j, const struct store_row *row)
+static void keep_job_attrs(struct restore_walk *r, const struct job *j, const struct store_row *row)
 {
     size_t n_fixed, n_attrs;
     const char *fixed = store_row_bytes(row, 6, &n_fixed), *attrs = store_row_bytes(row, 4, &n_attrs);
@@ -258,7 +258,7 @@ static void keep_job_attrs(struct restoring *r, const struct job *j, const struc
 }
 
 /* 0 all of it, 1 not all attributes (e says why), -1. */
-static int fill_job(struct restoring *r, struct job *j, const struct store_row *row, struct err *e)
+static int fill_job(struct restore_walk *r, struct job *j, const struct store_row *row, struct err *e)
 {
     const char *hot = store_row_text(row, 3), *fixed = store_row_text(row, 5);
 
@@ -297,7 +297,7 @@ static int make_array(struct job *j, struct err *e)
 }
 
 /* Make an object whose row is gone although a job names it. */
-static struct queue *missing_queue(const struct restoring *r, const struct job *j, struct err *e)
+static struct queue *missing_queue(const struct restore_walk *r, const struct job *j, struct err *e)
 {
     const char *name = j->queue_name ? j->queue_name : "";
     struct queue *q;
@@ -314,7 +314,7 @@ static struct queue *missing_queue(const struct restoring *r, const struct job *
 }
 
 /* A job that arrives is in no queue yet; one that is over is in none any more. */
-static int place_job(const struct restoring *r, struct job *j, struct err *e)
+static int place_job(const struct restore_walk *r, struct job *j, struct err *e)
 {
     struct server_ctx *s = r->ctx;
     bool queued = j->state != JOB_ARRIVING && !job_is_over(j);
@@ -331,8 +331,8 @@ static int place_job(const struct restoring *r, struct job *j, struct err *e)
     return 0;
 }
 
-static void tell_job_row(const struct restoring *r, const char *id, const struct store_row *row, bool in_part,
-                         const struct err *why)
+static void tell_job_row(const struct restore_walk *r, const char *id, const struct store_row *row,
+                         bool in_part, const struct err *why)
 {
     restore_tell(r->errors, &(struct restore_error){"job",
                                                     id,
@@ -359,7 +359,7 @@ static int check_id(struct job_key key, const char *id, struct err *e)
 
 static int restore_take_job(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = (int32_t)store_row_number(row, 1)};
     const char *stored = store_row_text(row, 2), *id = stored ? stored : "";
     struct job *j = job_create(key, id);
@@ -389,7 +389,7 @@ static int restore_take_job(void *arg, const struct store_row *row, struct err *
 
 static int restore_take_page(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = JOBID_NO_INDEX};
     struct job *j = jobs_find(r->ctx->jobs, key);
 
@@ -408,7 +408,7 @@ static int restore_take_page(void *arg, const struct store_row *row, struct err 
 }
 
 /* Subjobs that have rows of their own, now that the pages are in. */
-static void take_subjobs(const struct restoring *r)
+static void take_subjobs(const struct restore_walk *r)
 {
     struct server_ctx *s = r->ctx;
     struct job *next;
@@ -426,7 +426,7 @@ static void take_subjobs(const struct restoring *r)
     }
 }
 
-static int read_arrays(struct store *from, struct restoring *r, struct err *e)
+static int read_arrays(struct store *from, struct restore_walk *r, struct err *e)
 {
     struct store_batch_stmt q;
 
@@ -439,7 +439,7 @@ static int read_arrays(struct store *from, struct restoring *r, struct err *e)
 
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
-static int read_kind(struct store *from, const char *kind, store_row_fn *take, struct restoring *r,
+static int read_kind(struct store *from, const char *kind, store_row_fn *take, struct restore_walk *r,
                      struct err *e)
 {
     struct store_batch_stmt q;
@@ -449,7 +449,7 @@ static int read_kind(struct store *from, const char *kind, store_row_fn *take, s
     return store_query(from, &q, take, r, e);
 }
 
-static int read_jobs(struct store *from, struct restoring *r, struct err *e)
+static int read_jobs(struct store *from, struct restore_walk *r, struct err *e)
 {
     struct store_batch_stmt q;
 
@@ -470,7 +470,7 @@ static void all_clean(struct change *c)
 
 static int restore_take_last_seq(void *arg, const struct store_row *row, struct err *e)
 {
-    struct restoring *r = arg;
+    struct restore_walk *r = arg;
 
     if (store_row_number(row, 0) > r->last_seq)
         r->last_seq = store_row_number(row, 0);
@@ -478,7 +478,7 @@ static int restore_take_last_seq(void *arg, const struct store_row *row, struct 
 }
 
 /* The number of the next job is lost: above all that there were. */
-static int find_number(struct store *from, struct restoring *r, struct err *e)
+static int find_number(struct store *from, struct restore_walk *r, struct err *e)
 {
     struct store_batch_stmt q;
 
@@ -494,7 +494,7 @@ static int find_number(struct store *from, struct restoring *r, struct err *e)
 int restore_rows(struct server_ctx *s, struct store *from, const struct restore_errors *errors,
                  struct restore_counts *out, struct err *e)
 {
-    struct restoring r = {.ctx = s, .errors = errors};
+    struct restore_walk r = {.ctx = s, .errors = errors};
 
     if (read_kind(from, "resource", restore_take_resource, &r, e) < 0 ||
         read_kind(from, "server", restore_take_server, &r, e) < 0 ||

@@ -52,7 +52,7 @@ struct store_pg {
 };
 
 /* A statement's parameters as libpq wants them. */
-struct params {
+struct store_pg_params {
     const char *value[STORE_BATCH_PARAMS_MAX];
     int length[STORE_BATCH_PARAMS_MAX];
     int format[STORE_BATCH_PARAMS_MAX];
@@ -252,7 +252,7 @@ static int need_prepared(struct store_pg *s, unsigned id, struct err *e)
     return 0;
 }
 
-static void bind_params(const struct store_batch_stmt *q, struct params *out)
+static void bind_params(const struct store_batch_stmt *q, struct store_pg_params *out)
 {
     for (unsigned i = 0; i < q->n; i++) {
         const struct store_batch_param *p = &q->param[i];
@@ -307,7 +307,7 @@ static int store_pg_query(struct store *base, const struct store_batch_stmt *q, 
 {
     struct store_pg *s = of(base);
     const char *name = stmt_rows[q->id].name;
-    struct params p;
+    struct store_pg_params p;
 
     if (need_connection(s, e) < 0 || need_prepared(s, q->id, e) < 0)
         return -1;
@@ -396,7 +396,7 @@ static int send_epoch(struct store_pg *s, uint64_t epoch, struct err *e)
 static int send_batch(struct store_pg *s, const struct store_batch *b, struct err *e)
 {
     struct store_batch_stmt q;
-    struct params p;
+    struct store_pg_params p;
 
     for (size_t at = 0; store_batch_next(b, &at, &q);) {
         const char *name = stmt_rows[q.id].name;

@@ -54,7 +54,7 @@ char store_table_letter(const struct store_table *t, size_t column)
     return stmt_rows[t->put].types[column];
 }
 
-struct walking {
+struct store_table_walk {
     const struct store_table *table;
     store_table_row_fn *fn;
     void *arg;
@@ -76,7 +76,7 @@ static struct store_batch_param column_of(const struct store_row *row, int colum
 
 static int store_table_walk_row(void *arg, const struct store_row *row, struct err *e)
 {
-    const struct walking *w = arg;
+    const struct store_table_walk *w = arg;
     struct store_batch_stmt q;
 
     stmt_init(&q, w->table->put);
@@ -88,7 +88,7 @@ static int store_table_walk_row(void *arg, const struct store_row *row, struct e
 int store_table_walk(struct store *from, store_table_row_fn *row, void *arg, struct err *e)
 {
     for (size_t i = 0; i < STORE_TABLES; i++) {
-        struct walking w = {.table = &store_tables[i], .fn = row, .arg = arg};
+        struct store_table_walk w = {.table = &store_tables[i], .fn = row, .arg = arg};
         struct store_batch_stmt q;
         int rc;
 
@@ -123,14 +123,14 @@ void store_table_put(struct store_batch *b, const struct store_batch_stmt *row)
     }
 }
 
-struct meta_value {
+struct store_table_meta {
     char *out;
     size_t size;
 };
 
 static int store_table_take_value(void *arg, const struct store_row *row, struct err *e)
 {
-    const struct meta_value *v = arg;
+    const struct store_table_meta *v = arg;
     const char *value = store_row_text(row, 0);
 
     snprintf(v->out, v->size, "%s", value ? value : "");
@@ -139,7 +139,7 @@ static int store_table_take_value(void *arg, const struct store_row *row, struct
 
 int store_table_meta(struct store *s, const char *name, char *out, size_t size, struct err *e)
 {
-    struct meta_value v = {out, size};
+    struct store_table_meta v = {out, size};
     struct store_batch_stmt q;
 
     *out = '\0';
