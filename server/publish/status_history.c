@@ -1,7 +1,6 @@
-/* Finished jobs that lie in the store only, for status.
+/* Rows of history for one query. See status_history.h.
  *
- * A query waits for at most one answer of the reader at a time; `asking` is the reader's hold on it, so a query
- * that is destroyed meanwhile is freed by the answer. */
+ * The reader has our pointer while a question is under way; what is destroyed meanwhile is freed by the answer. */
 #include "status_history.h"
 
 #include <stdlib.h>
@@ -9,27 +8,44 @@
 
 #include <jansson.h>
 
+#include "intern.h"
 #include "json_read.h"
 #include "json_text.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "store_reader.h"
 #include "server_obj.h"
-#include "status_state.h"
 #include "status_entry.h"
 
+/* PAGE: a choice; rows are some KB each, and one answer of the store should not keep others waiting. */
 enum { PAGE = 200 };
+
+struct status_history {
+    const struct status_filter *filter;
+    struct status_tally *tally;
+    struct store_reader *store_reader; /* NULL: no history */
+    void (*wake)(void *arg);
+    void *wake_arg;
+    const char *queue; /* interned: the filter's, kept until the answer */
+    struct status_row *page;
+    size_t n_page, at_page;
+    bool page_is_last, page_is_there;
+    uint64_t page_removed;     /* jobs_removed() when the page was asked for */
+    struct job_key page_lacks; /* a job that was not in memory any more then; seq -1: none */
+    bool asking;               /* the reader has our pointer */
+    bool dead;                 /* destroyed while asking: the answer frees it */
+};
 
 /* ---- entries ----------------------------------------------------------------------------------------- */
 
-static int history_value(const struct status_query *q, int index, const char *name, const char *resource,
+static int history_value(const struct status_filter *f, int index, const char *name, const char *resource,
                          const json_t *value, struct attrib_render_attrs *a)
 {
-    const struct resource *r = resource ? resource_find(q->st->ctx->resources, resource) : NULL;
+    const struct resource *r = resource ? resource_find(f->ctx->resources, resource) : NULL;
     char *text;
     int rc;
 
-    if (r && (!resource_may_read(r, q->reader.level) || !attr_select_has_resource(&q->want, index, r->id)))
+    if (r && (!resource_may_read(r, f->reader.level) || !attr_select_has_resource(&f->want, index, r->id)))
         return 0;
     text = strdup(json_string_value(value) ? json_string_value(value) : "");
     if (!text)
@@ -40,25 +56,25 @@ static int history_value(const struct status_query *q, int index, const char *na
     return rc;
 }
 
-static int history_attr(const struct status_query *q, const char *owner, const char *name, json_t *value,
+static int history_attr(const struct status_filter *f, const char *owner, const char *name, json_t *value,
                         struct attrib_render_attrs *a)
 {
     int index = attr_def_find(OF_JOB, name), rc = 0;
     const char *resource;
     json_t *amount;
 
-    if (index < 0 || !attr_select_has(&q->want, index) ||
-        !attr_def_may_read(attr_def_get(OF_JOB, index), q->reader.level, q->reader.show_hidden) ||
-        attrib_render_hides(attr_def_get(OF_JOB, index), &q->reader, owner))
+    if (index < 0 || !attr_select_has(&f->want, index) ||
+        !attr_def_may_read(attr_def_get(OF_JOB, index), f->reader.level, f->reader.show_hidden) ||
+        attrib_render_hides(attr_def_get(OF_JOB, index), &f->reader, owner))
         return 0;
     if (!json_is_object(value))
-        return history_value(q, index, name, NULL, value, a);
+        return history_value(f, index, name, NULL, value, a);
     json_object_foreach(value, resource, amount) if (rc == 0) rc =
-        history_value(q, index, name, resource, amount, a);
+        history_value(f, index, name, resource, amount, a);
     return rc;
 }
 
-int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct byte_buf *out)
+int status_history_put(const struct status_filter *f, const char *id, json_t *attrs, struct byte_buf *out)
 {
     const char *owner = json_string_value(json_object_get(attrs, "Job_Owner"));
     struct attrib_render_attrs a;
@@ -68,184 +84,232 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
 
     if (status_entry_begin(out, id, &a) < 0)
         return -1;
-    json_object_foreach(attrs, name, value) if (rc == 0 && !q->names_only) rc =
-        history_attr(q, owner, name, value, &a);
-    return rc < 0 ? -1 : status_entry_end(q, out, &a);
+    json_object_foreach(attrs, name, value) if (rc == 0 && !f->names_only) rc =
+        history_attr(f, owner, name, value, &a);
+    return rc < 0 ? -1 : status_entry_end(out, &a);
 }
 
-/* 1: shown, 0: not for this query. */
-int status_history_show(struct status_query *q, const struct found *f, struct byte_buf *out)
+int status_history_show(const struct status_filter *f, const struct status_row *row, struct byte_buf *out)
 {
     json_t *attrs;
     int rc = 0;
 
-    if ((q->queue && strcmp(q->queue, f->queue) != 0) || (q->all_jobs && !q->subjobs && f->key.index >= 0) ||
-        (q->all_jobs && q->no_arrays && strstr(f->id, "[]")) ||
-        !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
+    if (!status_filter_wants_row(f, row))
         return 0;
-    attrs = json_read_own(f->attrs);
+    attrs = json_read_own(row->attrs);
     if (!attrs)
-        log_event(LOGC_JOB, LOGE_ERROR, f->id, "its history cannot be read");
-    else if (!q->select_criteria || select_criteria_match_history(q->select_criteria, attrs))
-        rc = status_history_put(q, f->id, attrs, out) < 0 ? -1 : 1;
+        log_event(LOGC_JOB, LOGE_ERROR, row->id, "its history cannot be read");
+    else if (!f->select_criteria || select_criteria_match_history(f->select_criteria, attrs))
+        rc = status_history_put(f, row->id, attrs, out) < 0 ? -1 : 1;
     json_decref(attrs);
     return rc;
 }
 
 /* ---- history, asked for ------------------------------------------------------------------------------ */
 
-static void found_fini(struct found *f)
+static void row_fini(struct status_row *row)
 {
-    free(f->id);
-    free(f->owner);
-    free(f->queue);
-    free(f->attrs);
+    free(row->id);
+    free(row->owner);
+    free(row->queue);
+    free(row->attrs);
 }
 
-void status_history_drop(struct status_query *q)
+void status_history_drop(struct status_history *h)
 {
-    for (size_t i = 0; i < q->n_page; i++)
-        found_fini(&q->page[i]);
-    free(q->page);
-    q->page = NULL;
-    q->n_page = q->at_page = 0;
-    q->page_is_there = false;
+    for (size_t i = 0; i < h->n_page; i++)
+        row_fini(&h->page[i]);
+    free(h->page);
+    h->page = NULL;
+    h->n_page = h->at_page = 0;
+    h->page_is_there = false;
 }
 
-static int keep_rows(struct status_query *q, const struct history_row *rows, size_t n)
+static void history_free(struct status_history *h)
 {
-    q->page = calloc(n ? n : 1, sizeof *q->page);
-    for (size_t i = 0; q->page && i < n; i++) {
-        struct found *f = &q->page[q->n_page++];
+    status_history_drop(h);
+    intern_unref(h->queue);
+    free(h);
+}
 
-        *f = (struct found){rows[i].key, strdup(rows[i].id), strdup(rows[i].owner), strdup(rows[i].queue),
-                            strdup(rows[i].attrs)};
-        if (!f->id || !f->owner || !f->queue || !f->attrs)
+static int keep_rows(struct status_history *h, const struct history_row *rows, size_t n)
+{
+    h->page = calloc(n ? n : 1, sizeof *h->page);
+    for (size_t i = 0; h->page && i < n; i++) {
+        struct status_row *row = &h->page[h->n_page++];
+
+        *row = (struct status_row){rows[i].key, strdup(rows[i].id), strdup(rows[i].owner),
+                                   strdup(rows[i].queue), strdup(rows[i].attrs)};
+        if (!row->id || !row->owner || !row->queue || !row->attrs)
             return -1;
     }
-    return q->page ? 0 : -1;
+    return h->page ? 0 : -1;
 }
 
 static void status_history_got_rows(void *arg, const struct history_row *rows, size_t n,
                                     const struct err *why)
 {
-    struct status_query *q = arg;
+    struct status_history *h = arg;
 
-    q->asking = false;
-    if (q->dead) {
-        q->free(q);
+    h->asking = false;
+    if (h->dead) {
+        history_free(h);
         return;
     }
-    if (why || keep_rows(q, rows, n) < 0) {
-        if (!q->missing++)
-            err_set(&q->first, PBSE_SYSTEM, "history cannot be read: %s", why ? why->text : "no memory");
-        status_history_drop(q);
+    if (why || keep_rows(h, rows, n) < 0) {
+        status_tally_miss_name(h->tally, PBSE_SYSTEM,
+                               "history cannot be read:", why ? why->text : "no memory");
+        status_history_drop(h);
         n = 0;
     }
-    q->page_is_there = true;
-    q->page_is_last = n < PAGE;
-    if (q->wake)
-        q->wake(q->wake_arg);
+    h->page_is_there = true;
+    h->page_is_last = n < PAGE;
+    if (h->wake)
+        h->wake(h->wake_arg);
 }
 
 /* -1: a question is under way; 0: the store could not be asked. */
-static int status_history_asked(struct status_query *q, int rc, const struct err *e)
+static int status_history_asked(struct status_history *h, int rc, const struct err *e)
 {
     if (rc == 0) {
-        q->asking = true;
+        h->asking = true;
         return -1;
     }
-    if (!q->missing++)
-        q->first = *e;
+    status_tally_miss(h->tally, e);
     return 0;
 }
 
-bool status_history_is_kept(const struct status_query *q)
+bool status_history_is_kept(const struct status_history *h)
 {
-    return q->st->store_reader && server_obj_history(q->st->ctx->server);
+    return h->store_reader && server_obj_history(h->filter->ctx->server);
 }
 
-static int ask_page(struct status_query *q, struct job_key after)
+static int ask_page(struct status_history *h, struct job_key after)
 {
     struct err e;
 
-    status_history_drop(q);
-    q->page_removed = jobs_removed(q->st->ctx->jobs);
-    return status_history_asked(q,
-                                store_reader_history(q->st->store_reader, after, PAGE, NULL, q->queue,
-                                                     status_history_got_rows, q, &e),
-                                &e);
-}
-
-int status_history_ask_job(struct status_query *q, struct job_key key)
-{
-    struct err e;
-
-    status_history_drop(q);
+    status_history_drop(h);
+    intern_unref(h->queue);
+    h->queue = intern_again(h->filter->queue);
+    h->page_removed = jobs_removed(h->filter->ctx->jobs);
     return status_history_asked(
-        q, store_reader_history_job(q->st->store_reader, key, status_history_got_rows, q, &e), &e);
+        h, store_reader_history(h->store_reader, after, PAGE, NULL, h->queue, status_history_got_rows, h, &e),
+        &e);
 }
 
-/* The history row to be shown next. -1: not known yet; 0: there is none; 1: *f. */
-int status_history_next(struct status_query *q, struct found **f)
+int status_history_ask_job(struct status_history *h, struct job_key key)
 {
-    if (!q->history || !status_history_is_kept(q))
+    struct err e;
+
+    status_history_drop(h);
+    return status_history_asked(
+        h, store_reader_history_job(h->store_reader, key, status_history_got_rows, h, &e), &e);
+}
+
+int status_history_next(struct status_history *h, struct job_key last, const struct status_row **row)
+{
+    if (!h->filter->history || !status_history_is_kept(h))
         return 0;
     for (;;) {
-        if (!q->page_is_there || (q->at_page == q->n_page && !q->page_is_last)) {
-            if (ask_page(q, q->last) < 0)
+        if (!h->page_is_there || (h->at_page == h->n_page && !h->page_is_last)) {
+            if (ask_page(h, last) < 0)
                 return -1;
-            q->page_is_there = q->page_is_last = true; /* could not be asked: memory alone */
+            h->page_is_there = h->page_is_last = true; /* could not be asked: memory alone */
         }
-        while (q->at_page < q->n_page && !status_key_is_above(q->page[q->at_page].key, q->last))
-            q->at_page++;
-        if (q->at_page < q->n_page) {
-            *f = &q->page[q->at_page];
+        while (h->at_page < h->n_page && !status_history_is_above(h->page[h->at_page].key, last))
+            h->at_page++;
+        if (h->at_page < h->n_page) {
+            *row = &h->page[h->at_page];
             return 1;
         }
-        if (q->page_is_last)
+        if (h->page_is_last)
             return 0;
     }
 }
 
 /* The first row above `key`. What was read before is used as far as it reaches. */
-static int row_above(struct status_query *q, struct job_key key, struct found **f)
+static int row_above(struct status_history *h, struct job_key key, const struct status_row **row)
 {
-    if (!q->st->store_reader)
+    if (!h->store_reader)
         return 0;
     for (;;) {
-        while (q->at_page < q->n_page && !status_key_is_above(q->page[q->at_page].key, key))
-            q->at_page++;
-        if (q->page_is_there && q->at_page < q->n_page) {
-            *f = &q->page[q->at_page];
+        while (h->at_page < h->n_page && !status_history_is_above(h->page[h->at_page].key, key))
+            h->at_page++;
+        if (h->page_is_there && h->at_page < h->n_page) {
+            *row = &h->page[h->at_page];
             return 1;
         }
-        if (q->page_is_there && q->page_is_last)
+        if (h->page_is_there && h->page_is_last)
             return 0;
-        if (ask_page(q, key) < 0)
+        if (ask_page(h, key) < 0)
             return -1;
-        q->page_is_there = q->page_is_last = true; /* could not be asked */
+        h->page_is_there = h->page_is_last = true; /* could not be asked */
     }
 }
 
-int status_history_row(struct status_query *q, struct job_key key, struct found **f)
+int status_history_row(struct status_history *h, struct job_key key, const struct status_row **row)
 {
     const struct job_key before = {key.seq, key.index - 1};
-    int rc = row_above(q, before, f);
+    int rc = row_above(h, before, row);
 
-    return rc == 1 && !job_key_is_equal((*f)->key, key) ? 0 : rc;
+    return rc == 1 && !job_key_is_equal((*row)->key, key) ? 0 : rc;
 }
 
-bool status_history_again(struct status_query *q, struct job_key key)
+bool status_history_again(struct status_history *h, struct job_key key, struct job_key after)
 {
-    const struct job_key before = {key.seq, key.index - 1};
-
-    if (!q->page_is_there || q->page_removed == jobs_removed(q->st->ctx->jobs) ||
-        job_key_is_equal(q->page_lacks, key))
+    if (!h->page_is_there || h->page_removed == jobs_removed(h->filter->ctx->jobs) ||
+        job_key_is_equal(h->page_lacks, key))
         return false;
-    q->page_lacks = key;
-    if (ask_page(q, q->all_jobs ? q->last : before) < 0)
+    h->page_lacks = key;
+    if (ask_page(h, after) < 0)
         return true;
-    q->page_is_there = q->page_is_last = true; /* could not be asked */
+    h->page_is_there = h->page_is_last = true; /* could not be asked */
     return false;
+}
+
+bool status_history_is_asking(const struct status_history *h)
+{
+    return h->asking;
+}
+
+bool status_history_is_answered(const struct status_history *h)
+{
+    return h->page_is_there;
+}
+
+const struct status_row *status_history_first(const struct status_history *h)
+{
+    return h->n_page ? &h->page[0] : NULL;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+struct status_history *status_history_create(const struct status_filter *f, struct status_tally *t,
+                                             struct store_reader *r)
+{
+    struct status_history *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->filter = f;
+    h->tally = t;
+    h->store_reader = r;
+    h->page_lacks.seq = -1;
+    return h;
+}
+
+void status_history_destroy(struct status_history *h)
+{
+    if (!h)
+        return;
+    if (h->asking)
+        h->dead = true;
+    else
+        history_free(h);
+}
+
+void status_history_on_wake(struct status_history *h, void (*wake)(void *arg), void *arg)
+{
+    h->wake = wake;
+    h->wake_arg = arg;
 }

@@ -1,4 +1,4 @@
-/* What a query is to show: names, ranges, a queue, or everything.
+/* What a query is to show: names, ranges, a queue, or everything. See status_names.h.
  *
  * The list is made when the query begins, as names and keys, never pointers: an object may go before its
  * turn comes. One that was named and is gone is counted as missing; one of "everything" is not counted.
@@ -12,7 +12,6 @@
 #include "intern.h"
 #include "pbs_error.h"
 #include "words.h"
-#include "status_state.h"
 
 enum { NAMES_MAX = 1000000, RANGED_MAX = 1000000 };
 
@@ -65,40 +64,41 @@ static const struct status_names_kind kinds[OF_COUNT] = {
 
 /* ---- what is asked ----------------------------------------------------------------------------------- */
 
-static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
+static int add_name(struct status_names *w, const char *name, struct job_key key, struct err *e)
 {
-    size_t cap = q->cap ? 2 * q->cap : 16;
+    size_t cap = w->cap ? 2 * w->cap : 16;
 
-    if (q->n == NAMES_MAX)
+    if (w->n == NAMES_MAX)
         return err_set(e, PBSE_IVALREQ, "more than %d names are asked for", NAMES_MAX);
-    if (q->n == q->cap) {
-        const char **names = realloc(q->names, cap * sizeof *names);
-        struct job_key *keys = names ? realloc(q->keys, cap * sizeof *keys) : NULL;
+    if (w->n == w->cap) {
+        const char **names = realloc(w->names, cap * sizeof *names);
+        struct job_key *keys = names ? realloc(w->keys, cap * sizeof *keys) : NULL;
 
         if (names)
-            q->names = names;
+            w->names = names;
         if (keys)
-            q->keys = keys;
+            w->keys = keys;
         if (!names || !keys)
             return err_set(e, PBSE_SYSTEM, "no memory for a status");
-        q->cap = cap;
+        w->cap = cap;
     }
-    q->keys[q->n] = key;
-    q->names[q->n] = intern_ref(name);
-    return q->names[q->n++] ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a status");
+    w->keys[w->n] = key;
+    w->names[w->n] = intern_ref(name);
+    return w->names[w->n++] ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a status");
 }
 
 /* A range stays one name: what it means is known when its turn comes, and never is more than its array has. */
-static int add_range(struct status_query *q, const char *text, const struct jobid *id, struct err *e)
+static int add_range(struct status_names *w, const struct status_filter *f, const char *text,
+                     const struct jobid *id, struct err *e)
 {
-    const struct job *array = jobs_find(q->st->ctx->jobs, (struct job_key){id->key.seq, JOBID_NO_INDEX});
+    const struct job *array = jobs_find(f->ctx->jobs, (struct job_key){id->key.seq, JOBID_NO_INDEX});
 
     if (jobid_check_indices(id, e) < 0)
         return -1;
-    if (q->ranged > RANGED_MAX)
+    if (w->ranged > RANGED_MAX)
         return err_set(e, PBSE_IVALREQ, "ranges of arrays with more than %d subjobs together", RANGED_MAX);
-    q->ranged += array && array->array ? array_map_size(array->array) : 0;
-    return add_name(q, text, (struct job_key){id->key.seq, STATUS_RANGE}, e);
+    w->ranged += array && array->array ? array_map_size(array->array) : 0;
+    return add_name(w, text, (struct job_key){id->key.seq, STATUS_RANGE}, e);
 }
 
 /* "41[]" is not another way to write 41: does what is in memory have the form that was asked for? */
@@ -109,25 +109,28 @@ static bool is_other(const struct server_ctx *s, const struct jobid *id)
     return j && (j->array != NULL) != (id->form == JOBID_ARRAY);
 }
 
-static int status_names_add_job(struct status_query *q, const char *text, struct err *e)
+static int status_names_add_job(struct status_names *w, const struct status_filter *f, const char *text,
+                                struct err *e)
 {
     const struct job *j;
     struct jobid id;
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
-    j = server_ctx_find_job(q->st->ctx, &id);
-    if (!server_ctx_is_asked(q->st->ctx, &id) ||
+    j = server_ctx_find_job(f->ctx, &id);
+    if (!server_ctx_is_asked(f->ctx, &id) ||
         (j && !job_key_is_equal(j->key, id.key))) /* it came here, or came back */
-        return add_name(q, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
-    if (is_other(q->st->ctx, &id))
-        return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* of no job */
-    return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);
+        return add_name(w, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
+    if (is_other(f->ctx, &id))
+        return add_name(w, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* of no job */
+    return id.form == JOBID_RANGE ? add_range(w, f, text, &id, e) : add_name(w, text, id.key, e);
 }
 
 /* Commas inside brackets belong to a range. */
-static int each_word(struct status_query *q, const char *list,
-                     int (*fn)(struct status_query *, const char *, struct err *), struct err *e)
+static int each_word(struct status_names *w, const struct status_filter *f, const char *list,
+                     int (*fn)(struct status_names *, const struct status_filter *, const char *,
+                               struct err *),
+                     struct err *e)
 {
     int rc = 0, depth = 0;
 
@@ -141,108 +144,106 @@ static int each_word(struct status_query *q, const char *list,
         if (!word)
             return err_set(e, PBSE_SYSTEM, "no memory for a status");
         if (*words_trim(word))
-            rc = fn(q, words_trim(word), e);
+            rc = fn(w, f, words_trim(word), e);
         free(word);
         list = *end ? end + 1 : end;
     }
     return rc;
 }
 
-static int status_names_add_other(struct status_query *q, const char *text, struct err *e)
+static int status_names_add_other(struct status_names *w, const struct status_filter *f, const char *text,
+                                  struct err *e)
 {
     char name[PBS_MAXHOSTNAME + 1];
     size_t n = strcspn(text, "@");
 
-    if (q->of == OF_NODE || q->of == OF_HOLD || n >= sizeof name)
-        return add_name(q, text, (struct job_key){0, 0}, e);
+    if (f->of == OF_NODE || f->of == OF_HOLD || n >= sizeof name)
+        return add_name(w, text, (struct job_key){0, 0}, e);
     memcpy(name, text, n); /* queue@server: what follows @ was for the client */
     name[n] = '\0';
-    if (q->of == OF_RESV && !strchr(name, '.') && n + strlen(q->st->ctx->name) + 2 < sizeof name)
-        snprintf(name + n, sizeof name - n, ".%s", q->st->ctx->name);
-    return *name ? add_name(q, name, (struct job_key){0, 0}, e) : 0;
+    if (f->of == OF_RESV && !strchr(name, '.') && n + strlen(f->ctx->name) + 2 < sizeof name)
+        snprintf(name + n, sizeof name - n, ".%s", f->ctx->name);
+    return *name ? add_name(w, name, (struct job_key){0, 0}, e) : 0;
 }
 
-static int add_resources(struct status_query *q, struct err *e)
+static int add_resources(struct status_names *w, const struct status_filter *f, struct err *e)
 {
-    const struct resource_table *all = q->st->ctx->resources;
+    const struct resource_table *all = f->ctx->resources;
     int rc = 0;
 
     for (const struct resource *r = resource_next(all, NULL); r && rc == 0; r = resource_next(all, r))
-        if (resource_may_read(r, q->reader.level))
-            rc = add_name(q, r->name, (struct job_key){0, 0}, e);
+        if (resource_may_read(r, f->reader.level))
+            rc = add_name(w, r->name, (struct job_key){0, 0}, e);
     return rc;
 }
 
-static int add_all(struct status_query *q, struct err *e)
+static int add_all(struct status_names *w, const struct status_filter *f, struct err *e)
 {
-    const struct status_names_kind *kind = &kinds[q->of];
-    const struct server_ctx *s = q->st->ctx;
+    const struct status_names_kind *kind = &kinds[f->of];
+    const struct server_ctx *s = f->ctx;
     int rc = 0;
 
-    if (q->of == OF_RESOURCE)
-        return add_resources(q, e);
+    if (f->of == OF_RESOURCE)
+        return add_resources(w, f, e);
     if (kind->next)
         for (struct object *o = kind->next(s, NULL); o && rc == 0; o = kind->next(s, o))
-            rc = add_name(q, o->name, (struct job_key){0, 0}, e);
+            rc = add_name(w, o->name, (struct job_key){0, 0}, e);
     return rc;
 }
 
-static int choose_jobs(struct status_query *q, const char *ids, struct err *e)
+static int choose_jobs(struct status_names *w, struct status_filter *f, const char *ids, struct err *e)
 {
     struct destination d;
 
-    q->all_jobs = !*ids || !jobid_is_jobid(ids);
-    q->last = (struct job_key){-1, -1};
-    if (!q->all_jobs)
-        return each_word(q, ids, status_names_add_job, e);
+    f->all_jobs = !*ids || !jobid_is_jobid(ids);
+    w->last = (struct job_key){-1, -1};
+    if (!f->all_jobs)
+        return each_word(w, f, ids, status_names_add_job, e);
     if (!*ids || jobid_parse_destination(ids, &d, e) < 0)
         return *ids ? -1 : 0;
-    if (*d.queue && !queues_find(q->st->ctx->queues, d.queue))
+    if (*d.queue && !queues_find(f->ctx->queues, d.queue))
         return err_set(e, PBSE_UNKQUE, "Unknown queue %s", d.queue);
-    q->queue = *d.queue ? intern_ref(d.queue) : NULL;
+    f->queue = *d.queue ? intern_ref(d.queue) : NULL;
     return 0;
 }
 
-int status_names_choose(struct status_query *q, const char *ids, struct err *e)
+int status_names_choose(struct status_names *w, struct status_filter *f, const char *ids, struct err *e)
 {
     ids = ids ? ids : "";
-    if (q->of == OF_JOB)
-        return choose_jobs(q, ids, e);
-    if (q->of == OF_SERVER)
-        return add_name(q, q->st->ctx->server->obj.name, (struct job_key){0, 0}, e);
+    if (f->of == OF_JOB)
+        return choose_jobs(w, f, ids, e);
+    if (f->of == OF_SERVER)
+        return add_name(w, f->ctx->server->obj.name, (struct job_key){0, 0}, e);
     if (!*ids || *ids == '@') {
-        q->everything = true;
-        return add_all(q, e);
+        w->everything = true;
+        return add_all(w, f, e);
     }
-    return each_word(q, ids, status_names_add_other, e);
+    return each_word(w, f, ids, status_names_add_other, e);
 }
 
 /* ---- names that are asked for, one after the other --------------------------------------------------- */
 
-struct object *status_names_find(const struct status_query *q, const char *name)
+struct object *status_names_find(const struct status_filter *f, const char *name)
 {
-    const struct status_names_kind *kind = &kinds[q->of];
+    const struct status_names_kind *kind = &kinds[f->of];
 
-    return kind->find ? kind->find(q->st->ctx, name) : NULL;
+    return kind->find ? kind->find(f->ctx, name) : NULL;
 }
 
-static void status_names_missing(struct status_query *q, int code, const char *text, const char *name)
+void status_names_unknown(const struct status_names *w, enum attr_of of, const char *name,
+                          struct status_tally *t)
 {
-    if (!q->missing++)
-        err_set(&q->first, code, "%s %s", text, name);
+    const struct status_names_kind *kind = &kinds[of];
+
+    if (!w->everything)
+        status_tally_miss_name(t, kind->words ? kind->code : PBSE_IVALREQ,
+                               kind->words ? kind->words : "there is no", name);
 }
 
-void status_names_finished(struct status_query *q, const char *name)
+void status_names_fini(struct status_names *w)
 {
-    status_names_missing(q, PBSE_HISTJOBID,
-                         "Job has finished, use -x or -H to obtain historical job information:", name);
-}
-
-void status_names_unknown(struct status_query *q, const char *name)
-{
-    const struct status_names_kind *kind = &kinds[q->of];
-
-    if (!q->everything)
-        status_names_missing(q, kind->words ? kind->code : PBSE_IVALREQ,
-                             kind->words ? kind->words : "there is no", name);
+    for (size_t i = 0; i < w->n; i++)
+        intern_unref(w->names[i]);
+    free(w->names);
+    free(w->keys);
 }

@@ -10,11 +10,11 @@
 #include "commit.h"
 #include "json_read.h"
 #include "pbs_ifl.h"
-#include "status_state.h"
 #include "status_history.h"
 
 struct status_past {
-    int64_t seq;
+    const struct status_filter *filter;
+    int64_t seq;   /* -1: of no array */
     char *id;      /* "41[].svr1" */
     json_t *ghost; /* the attributes of a subjob that never ran */
     bool matches;  /* the criteria */
@@ -22,17 +22,28 @@ struct status_past {
     struct array_map *map;
 };
 
-void status_past_fini(struct status_query *q)
+static void forget(struct status_past *p)
 {
-    struct status_past *p = q->past;
-
-    if (!p)
-        return;
     free(p->id);
     json_decref(p->ghost);
     array_map_destroy(p->map);
+    *p = (struct status_past){.filter = p->filter, .seq = -1};
+}
+
+struct status_past *status_past_create(const struct status_filter *f)
+{
+    struct status_past *p = calloc(1, sizeof *p);
+
+    if (p)
+        *p = (struct status_past){.filter = f, .seq = -1};
+    return p;
+}
+
+void status_past_destroy(struct status_past *p)
+{
+    if (p)
+        forget(p);
     free(p);
-    q->past = NULL;
 }
 
 /* Out of the array's attributes go those that are of the array as a whole. */
@@ -54,54 +65,49 @@ static json_t *make_ghost(json_t *attrs, const char *id, bool moved)
     return NULL;
 }
 
-static struct status_past *status_past_make(const struct found *f, json_t *attrs)
+static void note_array(struct status_past *p, const struct status_row *row, json_t *attrs)
 {
     const char *range = json_string_value(json_object_get(attrs, ATTR_array_indices_submitted));
-    struct status_past *p = range ? calloc(1, sizeof *p) : NULL;
+    const struct select_criteria *criteria = p->filter->select_criteria;
     struct err e;
 
-    if (!p)
-        return NULL;
-    p->seq = f->key.seq;
-    p->id = strdup(f->id);
-    p->moved = history_queue_is_elsewhere(f->queue);
-    p->ghost = make_ghost(attrs, f->id, p->moved);
+    if (!range)
+        return;
+    p->seq = row->key.seq;
+    p->id = strdup(row->id);
+    p->moved = history_queue_is_elsewhere(row->queue);
+    p->ghost = make_ghost(attrs, row->id, p->moved);
     p->map = array_map_create(range, SIZE_MAX, &e);
-    return p;
+    if (!p->id || !p->ghost || !p->map)
+        forget(p);
+    else
+        p->matches = !criteria || select_criteria_match_history(criteria, p->ghost);
 }
 
-void status_past_note(struct status_query *q, const struct found *f)
+void status_past_note(struct status_past *p, const struct status_row *row)
 {
     json_t *attrs;
 
-    if (!strstr(f->id, "[]") || (q->past && q->past->seq == f->key.seq) ||
-        (q->queue && strcmp(q->queue, f->queue) != 0) ||
-        !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
+    if (!strstr(row->id, "[]") || p->seq == row->key.seq || !status_filter_opens_row(p->filter, row))
         return;
-    status_past_fini(q);
-    attrs = json_read_own(f->attrs);
-    q->past = status_past_make(f, attrs);
+    forget(p);
+    attrs = json_read_own(row->attrs);
+    note_array(p, row, attrs);
     json_decref(attrs);
-    if (q->past && (!q->past->id || !q->past->ghost || !q->past->map))
-        status_past_fini(q);
-    if (q->past)
-        q->past->matches =
-            !q->select_criteria || select_criteria_match_history(q->select_criteria, q->past->ghost);
 }
 
-const struct array_map *status_past_map(const struct status_query *q, int64_t seq)
+const struct array_map *status_past_map(const struct status_past *p, int64_t seq)
 {
-    return q->past && q->past->seq == seq ? q->past->map : NULL;
+    return p->seq == seq ? p->map : NULL;
 }
 
-bool status_past_has_moved(const struct status_query *q, int64_t seq)
+bool status_past_has_moved(const struct status_past *p, int64_t seq)
 {
-    return status_past_map(q, seq) && q->past->moved;
+    return status_past_map(p, seq) && p->moved;
 }
 
-int status_past_show(struct status_query *q, int64_t index, struct byte_buf *out)
+int status_past_show(struct status_past *p, int64_t index, struct byte_buf *out)
 {
-    const struct status_past *p = q->past;
     const char *server = strchr(p->id, ']');
     char id[JOBID_TEXT_MAX], number[24];
 
@@ -111,5 +117,5 @@ int status_past_show(struct status_query *q, int64_t index, struct byte_buf *out
     snprintf(id, sizeof id, "%lld[%s]%s", (long long)p->seq, number, server ? server + 1 : "");
     if (json_object_set_new(p->ghost, ATTR_array_index, json_string(number)) < 0)
         return 0;
-    return status_history_put(q, id, p->ghost, out) < 0 ? 0 : 1;
+    return status_history_put(p->filter, id, p->ghost, out) < 0 ? 0 : 1;
 }

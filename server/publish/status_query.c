@@ -15,58 +15,70 @@
 #include "rpc_request.h"
 #include "server_obj.h"
 #include "subjob.h"
-#include "status_state.h"
-#include "status_names.h"
+#include "status.h"
+#include "status_arrays.h"
 #include "status_entry.h"
 #include "status_history.h"
+#include "status_names.h"
 #include "status_past.h"
-#include "status_arrays.h"
+#include "status_state.h"
+
+struct status_query {
+    struct status_filter filter;
+    struct status_tally tally;
+    struct status_names names;
+    struct status_history *history;
+    struct status_past *past;
+    struct status_arrays *arrays;
+    struct rpc_request *request; /* of status_query_reply */
+};
 
 /* ---- the walks --------------------------------------------------------------------------------------- */
 
 /* The subjob that is not an object and comes before both of these; ARRAY_NONE: none does. */
 static int64_t next_index(const struct status_query *q, const struct job *array, const struct job *j,
-                          const struct found *f)
+                          const struct status_row *f)
 {
-    struct job_key key = {q->last.seq, (int32_t)status_arrays_next_index(q, array)};
+    struct job_key key = {q->names.last.seq, (int32_t)status_arrays_next_index(q->arrays, array)};
 
-    if (key.index == ARRAY_NONE || (j && !status_key_is_above(j->key, key)) ||
-        (f && !status_key_is_above(f->key, key)))
+    if (key.index == ARRAY_NONE || (j && !status_history_is_above(j->key, key)) ||
+        (f && !status_history_is_above(f->key, key)))
         return ARRAY_NONE;
     return key.index;
 }
 
-/* One step: the lowest key above q->last of what is in memory, in the store, or only an index of an array. */
+/* One step: the lowest key above q->names.last of what is in memory, in the store, or only an index of an array. */
 static int step_of_all(struct status_query *q, struct byte_buf *out, bool *is_end)
 {
-    const struct job *array = status_arrays_after(q, q->last);
-    struct found *f = NULL;
+    const struct job *array = status_arrays_after(q->arrays, q->names.last);
+    const struct status_row *f = NULL;
     struct job *j;
     int64_t index;
-    int rc = status_history_next(q, &f);
+    int rc = status_history_next(q->history, q->names.last, &f);
 
     if (rc < 0)
         return -1;
-    j = jobs_after(q->st->ctx->jobs, q->last);
+    j = jobs_after(q->filter.ctx->jobs, q->names.last);
     index = next_index(q, array, j, f);
     *is_end = index == ARRAY_NONE && !j && !f;
     if (*is_end)
         return 0;
     if (index != ARRAY_NONE) {
-        rc = array ? status_arrays_show(q, array, &index, out) : status_past_show(q, index, out);
+        rc =
+            array ? status_arrays_show(q->arrays, array, &index, out) : status_past_show(q->past, index, out);
         if (rc >= 0)
-            q->last.index = (int32_t)index;
+            q->names.last.index = (int32_t)index;
         return rc;
     }
-    if (j && (!f || !status_key_is_above(j->key, f->key))) {
-        q->last = j->key;
-        if (!status_entry_wants(q, j))
+    if (j && (!f || !status_history_is_above(j->key, f->key))) {
+        q->names.last = j->key;
+        if (!status_filter_wants(&q->filter, j))
             return 0;
-        return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
+        return status_entry_put(&q->filter, &j->obj, out) < 0 ? 0 : 1;
     }
-    q->last = f->key;
-    status_past_note(q, f);
-    return status_history_show(q, f, out);
+    q->names.last = f->key;
+    status_past_note(q->past, f);
+    return status_history_show(&q->filter, f, out);
 }
 
 static int next_of_all(struct status_query *q, struct byte_buf *out)
@@ -77,7 +89,7 @@ static int next_of_all(struct status_query *q, struct byte_buf *out)
 
     while (rc == 0 && !is_end) {
         byte_buf_cut(out, before);
-        rc = status_may_look(q) ? step_of_all(q, out, &is_end) : STATUS_PAUSE;
+        rc = status_names_may_look(&q->names) ? step_of_all(q, out, &is_end) : STATUS_PAUSE;
     }
     return rc;
 }
@@ -85,41 +97,46 @@ static int next_of_all(struct status_query *q, struct byte_buf *out)
 /* The next name; but the subjobs of an array come first, where they are wanted too. */
 static void go_on_behind(struct status_query *q, bool shown)
 {
-    q->inside = shown && q->subjobs && strstr(q->names[q->at], "[]");
-    q->index = ARRAY_NONE;
-    q->expanded = 1;
-    if (!q->inside)
-        q->at++;
+    if (shown && q->filter.subjobs && strstr(status_names_name(&q->names), "[]"))
+        status_arrays_enter(q->arrays);
+    else
+        q->names.at++;
+}
+
+static void unknown(struct status_query *q, const char *name)
+{
+    status_names_unknown(&q->names, q->filter.of, name, &q->tally);
 }
 
 /* A subjob without a row may be one of an array that has one. */
 static bool become_range(struct status_query *q)
 {
-    if (q->keys[q->at].index < 0)
+    if (q->names.keys[q->names.at].index < 0)
         return false;
-    q->keys[q->at].index = STATUS_RANGE; /* its text says which */
-    status_history_drop(q);
+    q->names.keys[q->names.at].index = STATUS_RANGE; /* its text says which */
+    status_history_drop(q->history);
     return true;
 }
 
 /* What history says of a job that is not in memory. An array there is one by its name. */
 static int show_asked(struct status_query *q, const char *name, struct byte_buf *out)
 {
+    const struct status_row *row = status_history_first(q->history);
     int rc = 0;
 
-    if (q->n_page == 0 && become_range(q))
+    if (!row && become_range(q))
         return 0;
-    if (q->n_page)
-        status_past_note(q, &q->page[0]);
-    if (q->n_page == 0 || (strstr(name, "[]") != NULL) != (strstr(q->page[0].id, "[]") != NULL))
-        status_names_unknown(q, name);
-    else if (!q->history && history_queue_is_elsewhere(q->page[0].queue)) /* its new server is to be asked */
-        status_names_unknown(q, name);
-    else if (!q->history)
-        status_names_finished(q, name);
+    if (row)
+        status_past_note(q->past, row);
+    if (!row || (strstr(name, "[]") != NULL) != (strstr(row->id, "[]") != NULL))
+        unknown(q, name);
+    else if (!q->filter.history && history_queue_is_elsewhere(row->queue)) /* its new server is to be asked */
+        unknown(q, name);
+    else if (!q->filter.history)
+        status_tally_miss_finished(&q->tally, name);
     else
-        rc = status_history_show(q, &q->page[0], out);
-    status_history_drop(q);
+        rc = status_history_show(&q->filter, row, out);
+    status_history_drop(q->history);
     go_on_behind(q, rc == 1);
     return rc;
 }
@@ -127,44 +144,44 @@ static int show_asked(struct status_query *q, const char *name, struct byte_buf 
 /* The array that a subjob's name belongs to, where the subjob itself is not an object. */
 static const struct job *array_of_name(const struct status_query *q)
 {
-    const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
-    const struct job *j = q->keys[q->at].index < 0 ? NULL : jobs_find(q->st->ctx->jobs, key);
+    const struct job_key key = {q->names.keys[q->names.at].seq, JOBID_NO_INDEX};
+    const struct job *j = q->names.keys[q->names.at].index < 0 ? NULL : jobs_find(q->filter.ctx->jobs, key);
 
     return j && j->array && j->state != JOB_ARRIVING ? j : NULL;
 }
 
 static int show_subjob(struct status_query *q, const struct job *array, struct byte_buf *out)
 {
-    const char *name = q->names[q->at];
-    int64_t index = q->keys[q->at].index;
+    const char *name = q->names.names[q->names.at];
+    int64_t index = q->names.keys[q->names.at].index;
     bool is_none = array_map_get(array->array, index) == ARRAY_NO_INDEX;
-    int rc = is_none ? 0 : status_arrays_show(q, array, &index, out);
+    int rc = is_none ? 0 : status_arrays_show(q->arrays, array, &index, out);
 
     if (rc < 0)
         return -1;
-    q->at++;
-    status_history_drop(q);
-    if (rc == 0 && !is_none && job_is_over(array) && !q->history)
-        status_names_finished(q, name);
+    q->names.at++;
+    status_history_drop(q->history);
+    if (rc == 0 && !is_none && job_is_over(array) && !q->filter.history)
+        status_tally_miss_finished(&q->tally, name);
     else if (rc == 0)
-        status_names_unknown(q, name);
+        unknown(q, name);
     return rc;
 }
 
 /* The job of names[at], as it is in memory; NULL: it is not there. */
 static int show_in_memory(struct status_query *q, const struct job *j, struct byte_buf *out)
 {
-    const char *name = q->names[q->at];
+    const char *name = q->names.names[q->names.at];
 
-    if (j && status_entry_wants(q, j)) {
+    if (j && status_filter_wants(&q->filter, j)) {
         go_on_behind(q, true);
-        return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
+        return status_entry_put(&q->filter, &j->obj, out) < 0 ? 0 : 1;
     }
-    q->at++;
-    if (j && job_is_over(j) && !q->history)
-        status_names_finished(q, name);
+    q->names.at++;
+    if (j && job_is_over(j) && !q->filter.history)
+        status_tally_miss_finished(&q->tally, name);
     else
-        status_names_unknown(q, name);
+        unknown(q, name);
     return 0;
 }
 
@@ -173,30 +190,31 @@ static int next_job(struct status_query *q, struct byte_buf *out)
 {
     const struct job *array, *j;
 
-    if (q->inside || q->keys[q->at].index == STATUS_RANGE)
-        return status_arrays_expand(q, out);
-    j = jobs_find(q->st->ctx->jobs, q->keys[q->at]);
+    if (status_arrays_is_inside(q->arrays) || q->names.keys[q->names.at].index == STATUS_RANGE)
+        return status_arrays_expand(q->arrays, out);
+    j = jobs_find(q->filter.ctx->jobs, q->names.keys[q->names.at]);
     if (!j && (array = array_of_name(q)))
         return show_subjob(q, array, out);
-    if (q->page_is_there)
-        return show_asked(q, q->names[q->at], out);
-    if ((!j || !status_entry_is_there(q, j)) && status_history_is_kept(q) &&
-        status_history_ask_job(q, q->keys[q->at]) < 0)
+    if (status_history_is_answered(q->history))
+        return show_asked(q, q->names.names[q->names.at], out);
+    if ((!j || !status_filter_is_there(&q->filter, j)) && status_history_is_kept(q->history) &&
+        status_history_ask_job(q->history, q->names.keys[q->names.at]) < 0)
         return -1;
     return show_in_memory(q, j, out);
 }
 
 static int next_other(struct status_query *q, struct byte_buf *out)
 {
-    const char *name = q->names[q->at++];
-    const struct resource *r = q->of == OF_RESOURCE ? resource_find(q->st->ctx->resources, name) : NULL;
-    const struct object *o = status_names_find(q, name);
+    const char *name = q->names.names[q->names.at++];
+    const struct resource *r =
+        q->filter.of == OF_RESOURCE ? resource_find(q->filter.ctx->resources, name) : NULL;
+    const struct object *o = status_names_find(&q->filter, name);
 
     if (r)
-        return status_entry_put_resource(q, r, out) < 0 ? 0 : 1;
+        return status_entry_put_resource(&q->filter, r, out) < 0 ? 0 : 1;
     if (o)
-        return status_entry_put(q, o, out) < 0 ? 0 : 1;
-    status_names_unknown(q, name);
+        return status_entry_put(&q->filter, o, out) < 0 ? 0 : 1;
+    unknown(q, name);
     return 0;
 }
 
@@ -205,7 +223,8 @@ static int looks_at_once(const struct status_query *q)
 {
     enum { LOOKS = 2000 };
 
-    return 1 + LOOKS / (1 + (q->select_criteria ? (int)select_criteria_count(q->select_criteria) : 0));
+    return 1 + LOOKS / (1 + (q->filter.select_criteria ? (int)select_criteria_count(q->filter.select_criteria)
+                                                       : 0));
 }
 
 /* Remove from the answer what could not be encoded whole. */
@@ -214,35 +233,23 @@ int status_query_next(struct status_query *q, struct byte_buf *out)
     size_t before = out->len;
     int rc = 0;
 
-    if (q->asking)
+    if (status_history_is_asking(q->history))
         return -1;
-    q->looks = looks_at_once(q);
-    if (q->all_jobs)
+    q->names.looks = looks_at_once(q);
+    if (q->filter.all_jobs)
         rc = next_of_all(q, out);
-    while (!q->all_jobs && rc == 0 && q->at < q->n) {
-        rc = !status_may_look(q) ? STATUS_PAUSE : q->of == OF_JOB ? next_job(q, out) : next_other(q, out);
+    while (!q->filter.all_jobs && rc == 0 && q->names.at < q->names.n) {
+        rc = !status_names_may_look(&q->names) ? STATUS_PAUSE
+             : q->filter.of == OF_JOB          ? next_job(q, out)
+                                               : next_other(q, out);
         if (rc != 1)
             byte_buf_cut(out, before);
     }
     if (rc != 1)
         byte_buf_cut(out, before);
+    else
+        q->tally.served++;
     return rc;
-}
-
-static void status_query_free(struct status_query *q)
-{
-    status_history_drop(q);
-    for (size_t i = 0; i < q->n; i++)
-        intern_unref(q->names[i]);
-    free(q->names);
-    free(q->keys);
-    idset_destroy(q->chosen);
-    status_arrays_fini(q);
-    intern_unref(q->queue);
-    intern_unref(q->who);
-    attr_select_fini(&q->want);
-    select_criteria_destroy(q->select_criteria);
-    free(q);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------- */
@@ -252,10 +259,10 @@ static void status_query_free(struct status_query *q)
 static const struct job *only_job(const struct status_query *q, bool is_range)
 {
     const struct job *array = array_of_name(q);
-    struct job_key key = {q->keys[0].seq, is_range ? JOBID_NO_INDEX : q->keys[0].index};
-    const struct job *j = jobs_find(q->st->ctx->jobs, key);
+    struct job_key key = {q->names.keys[0].seq, is_range ? JOBID_NO_INDEX : q->names.keys[0].index};
+    const struct job *j = jobs_find(q->filter.ctx->jobs, key);
 
-    if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
+    if (!j && array && array_map_get(array->array, q->names.keys[0].index) != ARRAY_NO_INDEX)
         return array;
     return j;
 }
@@ -264,24 +271,25 @@ static const struct job *only_job(const struct status_query *q, bool is_range)
 static bool only_job_is_known(const struct status_query *q, const struct job *j, bool is_range)
 {
     if (!j)
-        return status_history_is_kept(q);
-    return is_range || (status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j)));
+        return status_history_is_kept(q->history);
+    return is_range || (status_filter_is_there(&q->filter, j) &&
+                        (q->filter.history || !status_filter_is_history(&q->filter, j)));
 }
 
 static bool only_object_is_known(const struct status_query *q)
 {
-    return status_names_find(q, q->names[0]) ||
-           (q->of == OF_RESOURCE && resource_find(q->st->ctx->resources, q->names[0]));
+    return status_names_find(&q->filter, q->names.names[0]) ||
+           (q->filter.of == OF_RESOURCE && resource_find(q->filter.ctx->resources, q->names.names[0]));
 }
 
 static int check_only_name(struct status_query *q, struct err *e)
 {
     const struct job *j = NULL;
 
-    if (q->all_jobs || q->n != 1)
+    if (q->filter.all_jobs || q->names.n != 1)
         return 0;
-    if (q->of == OF_JOB) {
-        bool is_range = q->keys[0].index == STATUS_RANGE;
+    if (q->filter.of == OF_JOB) {
+        bool is_range = q->names.keys[0].index == STATUS_RANGE;
         j = only_job(q, is_range);
         if (only_job_is_known(q, j, is_range))
             return 0;
@@ -291,49 +299,76 @@ static int check_only_name(struct status_query *q, struct err *e)
     if (j && job_is_over(j))
         return err_set(e, PBSE_HISTJOBID,
                        "Job has finished, use -x or -H to obtain historical job information");
-    status_names_unknown(q, q->names[0]);
-    *e = q->first;
+    unknown(q, q->names.names[0]);
+    *e = q->tally.first;
     return -1;
 }
 
 static int check_history(const struct status_query *q, struct err *e)
 {
-    if (!q->history || server_obj_history(q->st->ctx->server))
+    if (!q->filter.history || server_obj_history(q->filter.ctx->server))
         return 0;
     return err_set(e, PBSE_JOBHISTNOTSET, "PBS is not configured to maintain job history");
+}
+
+/* What the letters of `extend` ask for. */
+static void read_extend(struct status_filter *f, const struct status_ask *ask)
+{
+    const char *extend = ask->extend ? ask->extend : "";
+
+    f->only_objects = strchr(extend, 'S') != NULL;
+    f->subjobs = f->only_objects || strchr(extend, 't') || strchr(extend, 'T');
+    f->no_arrays = f->subjobs && (ask->names_only || strchr(extend, 'T'));
+    f->history = strchr(extend, 'x') != NULL;
+    f->reader.presets = !strchr(extend, 'p');
+}
+
+static int make_filter(struct status_filter *f, const struct status *st, const struct status_ask *ask,
+                       struct err *e)
+{
+    f->ctx = st->ctx;
+    f->attrib_render = st->attrib_render;
+    f->of = ask->of;
+    f->names_only = ask->names_only;
+    f->who = intern_ref(ask->who);
+    f->reader = status_reader(st->ctx, ask->level, f->who);
+    read_extend(f, ask);
+    if (status_want(st->ctx, ask->of, ask->wanted, ask->n_wanted, &f->want, e) == 0)
+        return 0;
+    attr_select_init(&f->want, ask->of);
+    return -1;
+}
+
+static int make_parts(struct status_query *q, struct store_reader *r)
+{
+    q->history = status_history_create(&q->filter, &q->tally, r);
+    q->past = status_past_create(&q->filter);
+    q->arrays = status_arrays_create(
+        &(struct status_arrays_parts){&q->filter, &q->names, q->history, q->past, &q->tally});
+    return q->history && q->past && q->arrays ? 0 : -1;
 }
 
 int status_query_create(struct status *st, const struct status_ask *ask, struct status_query **out,
                         struct err *e)
 {
-    const char *extend = ask->extend ? ask->extend : "";
     struct status_query *q = calloc(1, sizeof *q);
 
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory for a status");
-    q->st = st;
-    q->free = status_query_free;
-    q->page_lacks.seq = -1; /* none */
-    q->of = ask->of;
-    q->names_only = ask->names_only;
-    q->only_objects = strchr(extend, 'S') != NULL;
-    q->subjobs = q->only_objects || strchr(extend, 't') || strchr(extend, 'T');
-    q->no_arrays = q->subjobs && (ask->names_only || strchr(extend, 'T'));
-    q->history = strchr(extend, 'x') != NULL;
-    q->who = intern_ref(ask->who);
-    q->reader = status_reader(st->ctx, ask->level, q->who);
-    q->reader.presets = !strchr(extend, 'p');
-    if (status_want(st->ctx, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
-        attr_select_init(&q->want, ask->of);
+    if (make_filter(&q->filter, st, ask, e) < 0)
+        goto fail;
+    if (make_parts(q, st->store_reader) < 0) {
+        err_set(e, PBSE_SYSTEM, "no memory for a status");
         goto fail;
     }
-    if (check_history(q, e) < 0 || status_names_choose(q, ask->ids, e) < 0 || check_only_name(q, e) < 0)
+    if (check_history(q, e) < 0 || status_names_choose(&q->names, &q->filter, ask->ids, e) < 0 ||
+        check_only_name(q, e) < 0)
         goto fail;
-    q->select_criteria = ask->select_criteria;
+    q->filter.select_criteria = ask->select_criteria;
     *out = q;
     return 0;
 fail:
-    status_query_free(q);
+    status_query_destroy(q);
     return -1;
 }
 
@@ -341,26 +376,17 @@ void status_query_destroy(struct status_query *q)
 {
     if (!q)
         return;
-    if (q->asking)
-        q->dead = true;
-    else
-        status_query_free(q);
-}
-
-static void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg)
-{
-    q->wake = wake;
-    q->wake_arg = arg;
+    status_arrays_destroy(q->arrays);
+    status_past_destroy(q->past);
+    status_history_destroy(q->history);
+    status_names_fini(&q->names);
+    status_filter_fini(&q->filter);
+    free(q);
 }
 
 void status_query_result(const struct status_query *q, struct err *out)
 {
-    err_clear(out);
-    if (!q->missing)
-        return;
-    *out = q->first;
-    if (q->served)
-        out->code = 1;
+    status_tally_result(&q->tally, out);
 }
 
 /* ---- the whole answer -------------------------------------------------------------------------------- */
@@ -406,7 +432,6 @@ static void status_query_end(void *arg)
 
     rpc_request_unref(q->request);
     q->request = NULL;
-    q->wake = NULL;
     status_query_destroy(q);
 }
 
@@ -417,6 +442,6 @@ void status_query_reply(struct rpc_request *r, struct status_query *q)
     const ifl_result head = {.code = 0, .text = nothing};
 
     q->request = rpc_request_ref(r);
-    status_query_on_wake(q, status_query_wake_request, q);
+    status_history_on_wake(q->history, status_query_wake_request, q);
     rpc_reply_entries(r, (xdrproc_t)xdr_ifl_result, &head, &producer, q);
 }
