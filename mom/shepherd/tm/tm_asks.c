@@ -24,12 +24,42 @@
 #include "tm_.h"
 #include "tm_attach.h"
 #include "tm_helper.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
 #include "tm_hooks.h"
 #include "tm_output.h"
 
-enum { RESOURCES_MAX = 65000 };
+/* SIGNALS_KEPT, a choice: a letter is repeated when a MOM on its way has died, and few signals are on their way then. */
+enum { RESOURCES_MAX = 65000, SIGNALS_KEPT = 64 };
+
+struct tm_asks {
+    struct tm_reply *held_first, **held_end; /* until the job runs again */
+    struct {
+        unsigned from;
+        uint64_t number;
+    } signals[SIGNALS_KEPT]; /* letters with signals that were obeyed, the last ones */
+    unsigned next_signal;
+};
+
+struct tm_asks *tm_asks_create(void)
+{
+    struct tm_asks *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->held_end = &s->held_first;
+    return s;
+}
+
+void tm_asks_destroy(struct tm_asks *s)
+{
+    while (s && s->held_first) {
+        struct tm_reply *r = s->held_first;
+
+        s->held_first = r->next;
+        tm_reply_refuse(r, TM_ESYSTEM, "the job has ended");
+    }
+    free(s);
+}
 
 static void good(struct tm_reply *r, unsigned task)
 {
@@ -158,8 +188,8 @@ void tm_asks_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm
         tm_reply_refuse(r, TM_ESYSTEM, "no memory to hold a task back");
         return;
     }
-    *t->held_end = r;
-    t->held_end = &r->next;
+    *t->asks->held_end = r;
+    t->asks->held_end = &r->next;
 }
 
 static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
@@ -195,10 +225,10 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
 
 void tm_asks_do_held(struct tm_server *t)
 {
-    struct tm_reply *r = t->held_first;
+    struct tm_reply *r = t->asks->held_first;
 
-    t->held_first = NULL;
-    t->held_end = &t->held_first;
+    t->asks->held_first = NULL;
+    t->asks->held_end = &t->asks->held_first;
     while (r) {
         struct tm_reply *next = r->next;
         struct tmx_ask *ask = r->ask;
@@ -209,16 +239,6 @@ void tm_asks_do_held(struct tm_server *t)
         xdr_free((xdrproc_t)xdr_tmx_ask, ask);
         free(ask);
         r = next;
-    }
-}
-
-void tm_asks_forget_held(struct tm_server *t)
-{
-    while (t->held_first) {
-        struct tm_reply *r = t->held_first;
-
-        t->held_first = r->next;
-        tm_reply_refuse(r, TM_ESYSTEM, "the job has ended");
     }
 }
 
@@ -237,11 +257,11 @@ static bool was_obeyed(struct tm_server *t, const struct tm_reply *r)
     if (!r->is_letter)
         return false;
     for (int i = 0; i < SIGNALS_KEPT; i++)
-        if (t->signals[i].number == r->number && t->signals[i].from == r->from)
+        if (t->asks->signals[i].number == r->number && t->asks->signals[i].from == r->from)
             return true;
-    t->signals[t->next_signal].number = r->number;
-    t->signals[t->next_signal].from = r->from;
-    t->next_signal = (t->next_signal + 1) % SIGNALS_KEPT;
+    t->asks->signals[t->asks->next_signal].number = r->number;
+    t->asks->signals[t->asks->next_signal].from = r->from;
+    t->asks->next_signal = (t->asks->next_signal + 1) % SIGNALS_KEPT;
     return false;
 }
 

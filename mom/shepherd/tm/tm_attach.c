@@ -19,7 +19,7 @@
 #include "poll_set.h"
 #include "procs.h"
 #include "tm_.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
 #include "tm_asks.h"
 #include "tm_hooks.h"

@@ -26,7 +26,7 @@
 #include "task_env.h"
 #include "tm_.h"
 #include "words.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
 #include "tm_asks.h"
 

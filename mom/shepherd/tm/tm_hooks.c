@@ -19,7 +19,7 @@
 #include "rpc_core.h"
 #include "task_env.h"
 #include "tm_.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
 
 /* Bits of events, as hook_event.def has them: the shepherd knows nothing else of hooks. */

@@ -9,12 +9,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "file.h"
 #include "rpc_core.h"
 #include "task.h"
 #include "tm_.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
+
+/* A piece for a client that is not known yet: the answer to its spawn comes on another way. */
+struct tm_early {
+    struct tm_reply *reply; /* NULL: none */
+    char *bytes;
+    size_t n;
+};
+
+/* Output of a task that is not written by the task itself: what of it has arrived, and who wants it. */
+struct tm_inflow {
+    UT_hash_handle hh;
+    unsigned task;
+    uint64_t next[2];
+    bool known;      /* who wants it; */
+    uint64_t client; /* 0: has gone, or the job's files */
+    struct tm_early early[2];
+};
 
 /* One piece on its way to a client; a relay here waits for it, or a call of another host. */
 struct tm_output_delivery {

@@ -12,7 +12,23 @@
 #include "mom_link.h"
 #include "rpc_buf.h"
 #include "tm_.h"
-#include "tm_state.h"
+#include "tm_parts.h"
+
+/* WAITING_MAX: bytes of questions without an answer: room for one obit of each of TASKS_MAX tasks. LARGE: an answer of more bytes is not kept
+ * where many wait to be read. */
+enum { WAITING_MAX = 48 << 20, LARGE = 4096 };
+
+struct tm_reply *tm_reply_create(struct tm_server *t, size_t n)
+{
+    struct tm_reply *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->tm = t;
+    r->cost = sizeof *r + n;
+    t->waiting += r->cost;
+    return r;
+}
 
 static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
 {

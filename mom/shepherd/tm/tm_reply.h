@@ -29,6 +29,8 @@ struct tm_reply {
     struct tmx_ask *ask;
 };
 
+/* For a question of n bytes, which may have to be kept. Freed by its answer. NULL: no memory. */
+struct tm_reply *tm_reply_create(struct tm_server *t, size_t n);
 /* Answers and frees `r`. */
 void tm_reply_answer(struct tm_reply *r, const struct tmx_answer *a);
 void tm_reply_refuse(struct tm_reply *r, int code, const char *text);

@@ -17,7 +17,7 @@
 #include "tm_attach.h"
 #include "tm_helper.h"
 #include "job_dirs.h"
-#include "tm_state.h"
+#include "tm_parts.h"
 #include "tm_reply.h"
 #include "tm_asks.h"
 #include "tm_output.h"
@@ -89,19 +89,6 @@ static void tm_server_ask(struct tm_server *t, const struct tmx_ask *question, s
         peer_rpc_send(t->peer_rpc, host, question, tm_server_on_answer, r);
 }
 
-/* `n`: bytes of the question, which may have to be kept. */
-static struct tm_reply *reply_create(struct tm_server *t, size_t n)
-{
-    struct tm_reply *r = calloc(1, sizeof *r);
-
-    if (!r)
-        return NULL;
-    r->tm = t;
-    r->cost = sizeof *r + n;
-    t->waiting += r->cost;
-    return r;
-}
-
 /* ---- clients */
 static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, const struct tmx_init_args *a)
 {
@@ -127,7 +114,7 @@ static void name_asker(const struct tm_client *g, struct tmx_ask *a)
 
 static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, size_t n, struct tmx_ask *a)
 {
-    struct tm_reply *r = reply_create(t, n);
+    struct tm_reply *r = tm_reply_create(t, n);
 
     if (!r) {
         rpc_core_reply_error(g->core, xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
@@ -253,7 +240,7 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
 {
     const struct shep_letter_args *a = args;
     struct tmx_letter letter = {0};
-    struct tm_reply *r = tm_server_wake(t, NULL) < 0 ? NULL : reply_create(t, a->bytes.bytes_len);
+    struct tm_reply *r = tm_server_wake(t, NULL) < 0 ? NULL : tm_reply_create(t, a->bytes.bytes_len);
 
     if (!r)
         return;
@@ -302,8 +289,10 @@ struct tm_server *tm_server_create(const struct tm_place *place, struct err *e)
         return NULL;
     }
     t->place = *place;
-    t->held_end = &t->held_first;
-    if (open_door(t, e) == 0)
+    t->asks = tm_asks_create();
+    if (!t->asks)
+        err_set(e, ENOMEM, "no memory for the tasks of job %s", place->order->id);
+    else if (open_door(t, e) == 0)
         return t;
     tm_server_destroy(t);
     return NULL;
@@ -329,7 +318,8 @@ void tm_server_destroy(struct tm_server *t)
     t->listener = NULL;
     if (t->tasks)
         tasks_each(t->tasks, tm_server_forget_waiters, NULL);
-    tm_asks_forget_held(t);
+    tm_asks_destroy(t->asks);
+    t->asks = NULL;
     peer_rpc_destroy(t->peer_rpc);
     output_relays_destroy(t->output_relays);
     tm_helper_destroy(t->helper);
