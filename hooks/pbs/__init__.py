@@ -7,7 +7,7 @@ from typing import Any
 
 from . import constants as _constants
 from .attributes import job_state, queue_type, resv_state, server_state, vnode_ntype, vnode_sharing, vnode_state
-from .chunks import exec_host, exec_vnode, place, select, vchunk
+from .chunks import place, select
 from .errors import (BadAttributeValueError, BadAttributeValueTypeError, BadResourceValueError, BadResourceValueTypeError,
                      EventIncompatibleError, UnsetAttributeNameError, UnsetResourceNameError)
 from .events import _event, event, management, server_attribute
@@ -18,6 +18,7 @@ from .lists import (acl, arst_list, email_list, group_list, node_group_key, path
 from .objects import _server, job, queue, resv, server, vnode
 from .resources import pbs_resource
 from .scalars import duration, pbs_bool, pbs_float, pbs_int, pbs_str, priority, size
+from .where import exec_host, exec_vnode, vchunk
 from .words import (args, checkpoint, depend, hold_types, job_sort_formula, join_path, keep_files, license_count, mail_points, name, path,
                     project, range, remove_files, sandbox, software, state_count, tolerate_node_failures, version)
 

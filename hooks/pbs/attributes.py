@@ -3,13 +3,14 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from .chunks import exec_host, exec_vnode, select
+from .chunks import select
 from .constants import QUEUE_TYPES, SERVER_WORDS, SHARING
 from .errors import BadAttributeValueError, BadAttributeValueTypeError, UnsetAttributeNameError
 from .lists import (acl, email_list, group_list, node_group_key, path_list, pbs_env, pbs_list, route_destinations, staging_list,
                     user_list)
 from .scalars import duration, pbs_bool, pbs_float, pbs_int, pbs_str, priority, size
 from .tables import ATTRIBUTES, JOB_LETTERS, NODE_WORDS, RESV_LETTERS
+from .where import exec_host, exec_vnode
 from .words import (args, checkpoint, depend, hold_types, job_sort_formula, join_path, keep_files, license_count, mail_points, name, path,
                     project, range, remove_files, sandbox, state_count, tolerate_node_failures, version)
 

@@ -12,6 +12,7 @@ from .constants import LOG_EVENTS, NODE_BITS
 from .errors import BadAttributeValueError
 from .guard import SetCb, guard
 from .lists import pbs_env
+from .release import release_nodes
 from .resources import pbs_resource
 from .run import Attrs, current
 from .scalars import pbs_str
@@ -283,8 +284,6 @@ class job(_entity):
 
     def release_nodes(self, node_list: Any = None, keep_select: Any = None) -> Optional[job]:
         """Give back hosts at the start of the job; see `release`. The job with what it keeps, or None."""
-        from .release import release_nodes
-
         return release_nodes(self, node_list, keep_select)
 
     def _host_says(self, what: str) -> Any:

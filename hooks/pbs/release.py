@@ -5,19 +5,33 @@ The script hears of the new exec_vnode at once; the daemon gets the wish and mak
 from __future__ import annotations
 
 import re
-from typing import Any, Optional
+from typing import Any, Optional, Protocol, TypeVar
 
-from .chunks import exec_vnode, select, vchunk
+from .chunks import select
 from .constants import LOG_EVENTS
 from .errors import BadAttributeValueError
-from .objects import job
 from .resources import convert
 from .run import current
+from .where import exec_vnode, vchunk
+
+
+class _Job(Protocol):
+    """What this needs of a pbs.job, which is above it."""
+
+    _name: str
+    _texts: Optional[dict[str, Any]]
+
+    def __init__(self, name: str, texts: dict[str, Any]) -> None: ...
+
+    def _text(self, attr: str) -> Any: ...
+
+
+_J = TypeVar("_J", bound=_Job)
 
 _EVENTS = ("execjob_prologue", "execjob_launch")
 
 
-def release_nodes(asked: job, node_list: Any, keep_select: Any) -> Optional[job]:
+def release_nodes(asked: _J, node_list: Any, keep_select: Any) -> Optional[_J]:
     """Release vnodes of the job.
 
     node_list     vnodes that go: a list, a dictionary with their names, or names with + between; None: those of vnode_list_fail
@@ -43,7 +57,7 @@ def release_nodes(asked: job, node_list: Any, keep_select: Any) -> Optional[job]
                          "keep_select": None if keep_select is None else str(keep_select)}
     texts = dict(asked._texts or {})
     texts["exec_vnode"] = str(exec_vnode("+".join("(" + "+".join(map(str, chunk)) + ")" for chunk in kept)))
-    return job(asked._name, texts)
+    return type(asked)(asked._name, texts)
 
 
 def _no(why: str) -> None:
