@@ -37,6 +37,7 @@
 #include "status.h"
 #include "clock_step.h"
 #include "watch.h"
+#include "server_ctx_life.h"
 
 static int forget_what_is_unwanted(const struct server *s, struct store *writer, struct err *e)
 {

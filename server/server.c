@@ -89,6 +89,7 @@
 #include "clock_step.h"
 #include "watch.h"
 #include "server_events.h"
+#include "server_ctx_life.h"
 
 /* At its end the server waits so long for a store that does not answer: the start reads what was stored. */
 enum { FLUSH_MS = 10000 };

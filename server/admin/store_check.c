@@ -11,7 +11,7 @@
 #include "json_scan.h"
 #include "pbs_error.h"
 #include "schema.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 #include "store_table.h"
 
 struct store_check_rows {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 
 enum { MANY = 1000 };
 

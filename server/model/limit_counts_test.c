@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 #include "type_scalar.h"
 
 struct world {

@@ -2,8 +2,7 @@
 #define SERVER_CTX_H
 /* The objects of one server together: the context that handlers and modules get.
  *
- * assembly.c creates it first and destroys it last; pbs_store makes one for itself to check rows. It owns the tables; all other code
- * borrows. */
+ * It owns the tables (server_ctx_life.h); all other code borrows. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -51,9 +50,6 @@ struct server_ctx {
     void *alias_arg;
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
-
-int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e);
-void server_ctx_destroy(struct server_ctx *s);
 
 /* Return true if a job identifier or destination names this server: "", "default", or the same host with more
  * or fewer domains. */

@@ -9,7 +9,7 @@
 #include "array_map.h"
 #include "clock.h"
 #include "resource.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 #include "strbuf.h"
 #include "subjob.h"
 

@@ -20,6 +20,7 @@
 #include "lease.h"
 #include "loop.h"
 #include "strbuf.h"
+#include "server_ctx_life.h"
 
 enum { DAY_ONE = 1772532902 /* 2026-03-03 10:15:02 UTC */, WAIT_TURNS = 3000, FILLED = 16 << 20 };
 

@@ -23,6 +23,7 @@
 #include "strbuf.h"
 #include "subjob.h"
 #include "limit_counts.h"
+#include "server_ctx_life.h"
 
 struct bench {
     char dir[64];

@@ -20,6 +20,7 @@
 #include "rpc_request.h"
 #include "schedulers.h"
 #include "strbuf.h"
+#include "server_ctx_life.h"
 
 struct bench {
     struct loop *loop;

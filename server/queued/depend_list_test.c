@@ -11,7 +11,7 @@
 
 #include "clock.h"
 #include "pbs_error.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 
 struct world {
     struct server_ctx ctx;

@@ -23,7 +23,7 @@
 #include "store_reader.h"
 #include "restore.h"
 #include "schema.h"
-#include "server_ctx.h"
+#include "server_ctx_life.h"
 #include "strbuf.h"
 
 struct bench {
