@@ -17,7 +17,7 @@
 #include "exit_cache.h"
 #include "history.h"
 #include "hook_news.h"
-#include "hook_server.h"
+#include "hook_server_life.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "job_audit.h"

@@ -10,7 +10,7 @@
 #include "exec_take.h"
 #include "hook_hosts.h"
 #include "hook_says.h"
-#include "hook_server.h"
+#include "hook_server_life.h"
 #include "host_loss.h"
 #include "job_end.h"
 #include "job_limits.h"

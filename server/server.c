@@ -35,7 +35,7 @@
 #include "history.h"
 #include "hook_builtin.h"
 #include "hook_hosts.h"
-#include "hook_server.h"
+#include "hook_server_life.h"
 #include "host_loss.h"
 #include "job_end.h"
 #include "job_fsm.h"

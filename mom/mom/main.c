@@ -33,7 +33,7 @@
 #include "fitness.h"
 #include "cycle_harvest.h"
 #include "host_data.h"
-#include "host_hooks.h"
+#include "host_hooks_life.h"
 #include "host_periodic.h"
 #include "host_sync.h"
 #include "join_file.h"

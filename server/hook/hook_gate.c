@@ -301,7 +301,7 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
 {
     struct err e;
     const struct hook_chain_ask ask = {.event = p->row->event,
-                                       .requestor = hook_server_requestor(p->request),
+                                       .requestor = hook_objects_requestor(p->request),
                                        .host = client_host(request_client(p->request)),
                                        .data = data,
                                        .changed = hook_gate_changed,

@@ -33,7 +33,7 @@ static void hook_news_tell(struct hook_server *s, uint32_t event, struct request
                            hook_chain_changed_fn *changed)
 {
     const struct hook_chain_ask ask = {.event = event,
-                                       .requestor = r ? hook_server_requestor(r) : "PBS_Server",
+                                       .requestor = r ? hook_objects_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = data,
                                        .is_news = true,
@@ -77,7 +77,7 @@ static void hook_news_queued(struct hook_server *s, const struct job *j, struct 
     struct hook_news_queued *q = calloc(1, sizeof *q);
     json_t *job = hook_objects_make(s, &j->obj);
     const struct hook_chain_ask ask = {.event = HOOK_EVENT_postqueuejob,
-                                       .requestor = r ? hook_server_requestor(r) : "PBS_Server",
+                                       .requestor = r ? hook_objects_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = job ? json_pack("{s:o}", "job", job) : NULL,
                                        .is_news = true,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "request.h"
+#include "access.h"
 #include "conf.h"
 #include "hook_json.h"
 #include "jobid.h"
@@ -257,4 +259,9 @@ json_t *hook_objects_hello(void *arg)
                      hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER), "node",
                      hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV), "sched",
                      hook_objects_attributes(OF_SCHED), "resources", hook_objects_resources(ctx->resources));
+}
+
+const char *hook_objects_requestor(struct request *r)
+{
+    return client_sched(request_client(r)) ? "Scheduler" : request_user(r);
 }

@@ -5,6 +5,7 @@
 
 #include "hook_server.h"
 
+struct request;
 struct object;
 
 /* {"name": ..., "attrs": {...}}; NULL: no memory. */
@@ -20,5 +21,8 @@ json_t *hook_objects_page(const struct hook_server *s, const json_t *query, bool
 json_t *hook_objects_hello(void *arg);
 unsigned hook_objects_resources_known(void *arg);
 json_t *hook_objects_resources_message(void *arg);
+
+/* "anna", "Scheduler": who a request is from, as hooks are told. */
+const char *hook_objects_requestor(struct request *r);
 
 #endif

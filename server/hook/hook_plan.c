@@ -251,7 +251,7 @@ static bool hook_plan_start(struct hook_server *s, struct request *r,
     loop_timer_set(p->timer, hook_plan_limit_ms(s));
     if (hook_chain_start(&s->chains,
                          &(struct hook_chain_ask){.event = HOOK_EVENT_preempt,
-                                                  .requestor = hook_server_requestor(r),
+                                                  .requestor = hook_objects_requestor(r),
                                                   .host = client_host(request_client(r)),
                                                   .data = data,
                                                   .fails_open = true,

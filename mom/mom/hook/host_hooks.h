@@ -1,6 +1,7 @@
 #ifndef HOST_HOOKS_H
 #define HOST_HOOKS_H
-/* The hooks of this host: read from mom_priv/hooks, where the server's files are; and the workers that run them.
+/* The hooks of this host: read from mom_priv/hooks, where the server's files are; and the workers that run them. Here is what their
+ * parts share; host_hooks_life.h begins and ends it.
  *
  * No worker is started before an event has a hook. While no hook wants an event, asking costs a comparison. Loop thread only. */
 #include <stdbool.h>
@@ -38,10 +39,6 @@ struct host_hooks {
     struct host_sync *sync;
     struct host_periodic *periodic;
 };
-
-/* Files that cannot be read are error lines, and their hooks do not run. NULL: no memory, or the directory cannot be made. */
-struct host_hooks *host_hooks_create(struct mom *m, struct err *e);
-void host_hooks_destroy(struct host_hooks *x);
 
 /* Return true if some hook wants this event; false also where x is NULL. */
 static inline bool host_hooks_want(const struct host_hooks *x, uint32_t event)

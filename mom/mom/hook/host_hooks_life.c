@@ -1,5 +1,5 @@
-/* The hooks of a host as a part of the MOM: what it is made of, and the hello of its workers. See host_hooks.h. */
-#include "host_hooks.h"
+/* The hooks of a host as a part of the MOM: what it is made of, and the hello of its workers. See host_hooks_life.h. */
+#include "host_hooks_life.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,21 +1,19 @@
-/* Making and ending the room of hooks. See hook_server.h.
+/* Making and ending the room of hooks. See hook_server_life.h.
  *
  * Parts are made in the order rows, workers, chains, turns; hosts are bound later, when services exist. Workers end before
  * the turns, whose runs they drop. Any change of a hook ends in hook_server_changed, which makes the two that keep a view
  * of all hooks look again. A worker's environment is made here from nothing, so that hooks do not depend on how the server was started. */
-#include "hook_server.h"
+#include "hook_server_life.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
 #include "conf.h"
 #include "hook_hosts.h"
 #include "hook_objects.h"
 #include "hook_periodic.h"
 #include "hook_says.h"
 #include "log.h"
-#include "request.h"
 #include "schedulers.h"
 
 static char *hook_server_format(const char *fmt, const char *a)
@@ -116,11 +114,6 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     hook_server_destroy(s);
     err_no_memory(e);
     return NULL;
-}
-
-const char *hook_server_requestor(struct request *r)
-{
-    return client_sched(request_client(r)) ? "Scheduler" : request_user(r);
 }
 
 void hook_server_destroy(struct hook_server *s)
