@@ -1,6 +1,14 @@
 /* Periodic hooks. See hook_periodic.h.
  *
- * All vnodes go with each run: they are made in pieces in the background, since a large complex has thousands. */
+ * The conversation of one run: a hook's timer is due (hook_turns.c); vnodes are gathered PIECE by piece in the background, since a large
+ * complex has thousands and all go with each run; the script is given to a worker; its outcome comes to hook_periodic_ran, and the turn
+ * is over. A turn that comes due before that is dropped by hook_turns.c.
+ *
+ * Vnodes may come and go between two pieces: the walk counts, so one may be missing or twice in what this run sees, and the next run
+ * has it right. Changes are made only of an accepted run, with the rights of the server. A rejection, an exception and an alarm differ
+ * in their log lines only: there is no request that could be refused.
+ *
+ * hook_periodic_end lets go of a run in any stage: it takes the background call away and frees what was gathered. */
 #include "hook_periodic.h"
 
 #include <stdlib.h>
@@ -16,6 +24,7 @@
 #include "log.h"
 #include "loop.h"
 
+/* A choice: so many vnodes are made in well under a millisecond. */
 enum { PIECE = 50 };
 
 struct hook_periodic_run { /* one that is under way */

@@ -1,7 +1,13 @@
 /* Messages on their way to the mail program. See mailer.h.
  *
  * One struct for each message, from the call to the end of its program: it waits in a list, then it is at
- * work. Messages leave in order; a full queue drops the newest, since what is older may explain it. */
+ * work. Messages leave in order; a full queue drops the newest, since what is older may explain it.
+ *
+ * The program is looked up and checked each time (trusted_program), so one that was replaced by an untrusted file is not started. A
+ * program that cannot be started is logged once until one starts again; its message is lost, and so are messages for which there is
+ * no memory. An exit code other than 0 is logged for each message. Nothing of this reaches the caller.
+ *
+ * At the end of the server what waits is dropped, and programs at work are left to themselves: they have their text already. */
 #include "mailer.h"
 
 #include <errno.h>
@@ -19,13 +25,13 @@
 
 enum { MS_PER_S = 1000 };
 
-struct mailer_message {
+struct mailer_message { /* owned by one of the two lists of its mailer */
     struct mailer *m;
     struct mailer_message *next;
-    struct words argv;
-    char *text, *about;
-    struct spawn *process;
-    struct loop_timer *limit;
+    struct words argv;        /* program -f FROM TO... */
+    char *text, *about;       /* both owned; about: for the log */
+    struct spawn *process;    /* NULL while it waits */
+    struct loop_timer *limit; /* when the program is killed */
 };
 
 struct mailer {
@@ -155,6 +161,7 @@ static void start_next(struct mailer *m)
     }
 }
 
+/* -1: no address is left, or no memory. An address that begins with - would be an option of the program. */
 static int mailer_fill(struct mailer_message *x, const char *program, const char *from, char *const to[],
                        size_t n_to)
 {

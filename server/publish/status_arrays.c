@@ -2,7 +2,14 @@
  *
  * A subjob is an object, a row of history, or nothing but an index; whichever it is, its reader sees a job. For an
  * index a "ghost" is made after its array: one object, renamed from index to index, that lives as long as the query
- * and the array as it is. Since all queued subjobs of an array are alike, the criteria are asked once. */
+ * and the array as it is. Since all queued subjobs of an array are alike, the criteria are asked once.
+ *
+ * Two ways lead here. A walk over all jobs merges the indices of an array between its own key and the next job's
+ * (status_arrays_after, status_arrays_next_index). A name that means several, "41[]" with t or "41[2-8]", is expanded while it is the
+ * present name: status_arrays_expand is called until it says 0, and counts the name as missing when none of its indices was shown.
+ *
+ * Which indices a range means is known only when its array is: in memory, or in a row of history that may have to be read first. An
+ * array that the reader may not see looks like one that is not there. */
 #include "status_arrays.h"
 
 #include <stdlib.h>

@@ -1,6 +1,18 @@
 /* Rows of history for one query. See status_history.h.
  *
- * The reader has our pointer while a question is under way; what is destroyed meanwhile is freed by the answer. */
+ * Who speaks first: a query asks for a page behind a key, or for the row of one job; the store's reader answers in a later turn by
+ * status_history_got_rows, which copies the rows, since they are the reader's, and wakes the query. The query then makes the same call
+ * again, and finds the page there. So each of these functions is written to be called twice.
+ *
+ * A page is used as far as it reaches: keys rise in a walk, and rows at or below the last key are passed over. After the last row of a
+ * page that was not full there is nothing more. Where the store cannot be asked (no thread, no memory) the query ends with what memory
+ * has, and the tally says so.
+ *
+ * A job may leave memory for history between two looks, so that neither has it. status_history_again notices by the number of jobs that
+ * were removed since the page was asked for, and reads once more for each such key.
+ *
+ * The reader has our pointer while a question is under way; what is destroyed meanwhile is freed by the answer, and then touches
+ * neither filter nor tally, which are gone. */
 #include "status_history.h"
 
 #include <stdlib.h>

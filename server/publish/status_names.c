@@ -1,5 +1,7 @@
 /* What a query is to show: names, ranges, a queue, or everything. See status_names.h.
  *
+ * Who writes: status_names_choose, once, from the request; afterwards the walks move `at` and `last` only.
+ *
  * The list is made when the query begins, as names and keys, never pointers: an object may go before its
  * turn comes. One that was named and is gone is counted as missing; one of "everything" is not counted.
  * Jobs are not listed when all are asked for: the walk then continues from the last key. */
@@ -13,6 +15,7 @@
 #include "pbs_error.h"
 #include "words.h"
 
+/* Choices, so that one request cannot take memory and time without end: no list of names that users write is near. */
 enum { NAMES_MAX = 1000000, RANGED_MAX = 1000000 };
 
 /* ---- kinds of objects -------------------------------------------------------------------------------- */

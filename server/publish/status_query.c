@@ -3,7 +3,14 @@
  * Three ways to walk. Names: a list made at the beginning, each looked up when its turn comes. All jobs: by key,
  * in memory, (with x) in pages of history, and (with t) indices of arrays that are not objects, merged; the cursor is
  * the last key. Jobs named one by one: as names, and what is not in memory is asked of history. Nothing here points to an object between two
- * calls. */
+ * calls.
+ *
+ * status_query_next is the whole interface to a walk. It says 1 and appends one entry; 0, the end; -1, history is being read and the wake
+ * function follows; STATUS_PAUSE, enough was looked at for one call. An entry that was begun and cannot be completed is cut off the
+ * answer again, so readers never see half of one. A name that is not found does not end the walk: the tail of the answer says which.
+ *
+ * status_query_reply binds a walk to a request: entries are produced as the client takes them, in the background, and the request ends
+ * with the tail, or without one when the client has gone. The query is then destroyed, in either case once. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,17 @@
-/* Decisions about reservations: confirmed or refused by a scheduler or an administrator; deleted. */
+/* Decisions about reservations: confirmed or refused by a scheduler or an administrator; deleted.
+ *
+ * A scheduler is told of a reservation that waits by the change list, looks for vnodes at its times, and sends CONFIRM with one
+ * exec_vnode for each occurrence that is left, or with a refusal and its reason. The words are PBS's, in `extend` of the request:
+ *
+ *   PBS_RESV_CONFIRM_SUCCESS[:reason=TEXT][:partition=NAME]
+ *   PBS_RESV_CONFIRM_FAIL[:seen=NUMBER][:reason=TEXT]
+ *
+ * The reservation may have changed or gone meanwhile: the machine's rows say in which states a decision counts (resv_rules.c), and the
+ * vnodes are checked again here: that they exist, that they have such amounts, and that jobs which run in the reservation stay on them. A
+ * refusal may say up to which change the scheduler knew when it decided (resv_refuse.h).
+ *
+ * `all->decision` and `all->requestor` are arguments of the event that is posted, for its action: set before, cleared behind. The
+ * answer leaves when the decision is durable (resv_wait_promise). */
 #include <ifl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,17 @@
  * Two batches exist: `filling` takes rows and promises of now; `flying` belongs to the worker. At the end of an
  * iteration, when no batch is under way, the dirty objects are encoded behind the rows and the two change
  * places. Invariant: a promise is kept when every change made before it is durable, and as early as that allows;
- * promises are kept in the order in which they were given. */
+ * promises are kept in the order in which they were given.
+ *
+ * The life of a batch: commit_begin (end of an iteration) -> submit -> commit_write_batch (writer's thread) -> commit_written (loop).
+ * Then one of
+ *   stored          promises are kept, and the next batch may begin
+ *   failed          note_failure: the same bytes again after a while; `under_way` stays, so nothing overtakes them
+ *   ESTALE          another server has the store: commit_give_up, and nothing is written any more
+ *   never answered  commit_silence_cb tells administrators once; the batch stays with the writer
+ *
+ * Fields that the writer's thread touches are at the end of the struct, and `flying` while `in_worker`: the loop reads them only after
+ * commit_written. What a promise calls may promise and put rows again; they go into `filling`. */
 #include "commit.h"
 
 #include <errno.h>
@@ -272,7 +282,7 @@ static bool has_work(const struct commit *c)
            change_is_dirty(c->change);
 }
 
-/* Promises wait for all that is dirty now; when some of it does not fit, they go with the rest. */
+/* `filling` becomes `flying`. Promises wait for all that is dirty now; when some of it does not fit, they go with the rest. */
 static void swap_halves(struct commit *c)
 {
     struct commit_half flying = c->flying;

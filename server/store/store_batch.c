@@ -1,7 +1,14 @@
 /* Statements as bytes. See store_batch.h.
  *
  * Layout of a statement: id (2 bytes), number of parameters (1), then for each: type (1), and 8 bytes of number,
- * or 4 bytes of length, the bytes, and a NUL. Nothing is aligned; everything is copied with memcpy. */
+ * or 4 bytes of length, the bytes, and a NUL. Nothing is aligned; everything is copied with memcpy.
+ *
+ * One block and no pointers, so that a batch can cross from the loop to the writer's thread without a lock: the loop does not touch it
+ * while the writer has it (commit.c), and the same bytes are tried again after a failure. The bytes never leave the process; there is
+ * no other byte order and no version.
+ *
+ * `last` is where the present statement begins: each parameter counts itself there. A statement whose addition has failed may be cut
+ * in its middle; store_batch_is_ok says so, and such a batch is never walked. The NUL behind texts lets libpq borrow them. */
 #include "store_batch.h"
 
 #include <assert.h>
@@ -11,6 +18,7 @@
 #include "strbuf.h"
 
 enum { HEAD = 3 };
+/* Lengths have 32 bits. commit.c stops filling a batch long before. */
 #define BATCH_BYTES_MAX ((size_t)1 << 32)
 
 struct store_batch {

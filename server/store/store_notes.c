@@ -2,7 +2,11 @@
  *
  * One hash is both: it keeps the order of adding, and a note that is written again is added again, at the end. So the
  * oldest are always first, and each new note takes away what is too old or too many. Memory has all notes; the store is
- * read at the start only, and sorted by time then, since rows come in any order. */
+ * read at the start only, and sorted by time then, since rows come in any order.
+ *
+ * A note is promised to another server or to users: it is stored in the same batch as the change that it belongs to, and where there is
+ * no memory for it the server ends, so that a restart finds both or neither. What another server asks for later than STORE_NOTES_KEEP_S,
+ * or after STORE_NOTES_MAX newer notes, is not known any more. A row without text or time is reported at the start and left out. */
 #include "store_notes.h"
 
 #include <errno.h>
