@@ -1,7 +1,17 @@
 /* Requests about hooks. See hook_manage.h.
  *
  * Only root of the server's host asks: a hook runs with the rights of the server. A change is checked whole, then done, and answered
- * when durable. An import waits for a worker that compiles the script; then the hook is looked up again, since it may be gone. */
+ * when durable. An import waits for a worker that compiles the script; then the hook is looked up again, since it may be gone.
+ *
+ *   create, set, unset, delete   answered when the batch is durable (hook_manage_ok)
+ *   import                       the client has put the file into hooks/tmp and names it; the server reads it, asks a worker
+ *                                (hook_pool_check), and hook_manage_checked stores or refuses it. At the end of the server the outcome
+ *                                is "dropped", and nothing is answered any more
+ *   export                       the server writes the file into hooks/tmp, where the client fetches it
+ *   status                       entries in order of names; the cursor is the last name, so hooks may come and go meanwhile
+ *
+ * The words of errors are PBS's: scripts of sites compare them. Each success and each failure is also told to hooks of management events
+ * (hook_news_managed). */
 #include "hook_manage.h"
 
 #include <ctype.h>
@@ -27,6 +37,7 @@
 
 enum { TEXT_MAX = 512 };
 
+/* Root, or the user that the server runs as, from its own host. */
 static bool hook_manage_may(const struct request *r)
 {
     const struct client *c = request_client((struct request *)(uintptr_t)r);
@@ -43,6 +54,7 @@ static int hook_manage_check_rights(const struct hook_server *s, struct request 
                    request_who(r), s->o.ctx->name);
 }
 
+/* How PBS's log names what was done. */
 static const char *hook_manage_function(int command)
 {
     switch (command) {
@@ -169,6 +181,7 @@ struct hook_manage_ask {
     bool as_pbs;
 };
 
+/* Make the changes of the request in *set, a copy: a request that is wrong in one of them changes nothing. */
 static int hook_manage_apply(const struct hook_manage_ask *a, const char *name, struct hook_settings *set,
                              struct err *e)
 {
@@ -301,6 +314,7 @@ static int hook_manage_read_content(const struct hook_manage_ask *a, struct hook
     return 0;
 }
 
+/* Of a configuration; a file without suffix is taken. */
 static int hook_manage_check_suffix(const char *file, struct err *e)
 {
     static const char *const suffixes[] = {".json", ".py", ".txt", ".xml", ".ini"};
@@ -375,6 +389,7 @@ static void hook_manage_refuse(const struct hook_manage_import *i, const struct 
     hook_manage_fail(i->s, i->r, MGR_CMD_IMPORT, &e);
 }
 
+/* The worker has answered. Two imports of one hook may cross: each is stored whole, and the later answer holds. */
 static void hook_manage_checked(void *arg, const struct hook_outcome *o)
 {
     struct hook_manage_import *i = arg;

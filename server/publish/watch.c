@@ -1,4 +1,9 @@
-/* See watch.h.
+/* Watchers of the change list. See watch.h.
+ *
+ * One NEXT: the client gives the cursor it has; without news the request is parked (watches_next); a change anywhere marks
+ * the hook at the end of the turn, which looks whom it concerns (watch_tell: schedulers first, for jobs wait for them, others up to a
+ * bound, the rest in the background); the answer is produced as the connection takes it, and ends with a tail that has the new cursor.
+ * The client sends the next NEXT; what changed meanwhile is not lost, since the cursor says where it was.
  *
  * An answer is produced piece by piece: a cursor (the number of the last change told) and nothing else is kept
  * between two pieces. Changed objects and gone ones are merged by number. An object that changes while its
