@@ -5,6 +5,7 @@
  * here. */
 #include "manage_checks.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "parts.h"
@@ -288,6 +289,8 @@ int check_node_partition(void *arg, const struct object *o, const struct attr_li
     struct queue *q = queue ? queues_find(site_of(arg)->queues, queue) : NULL;
     const char *its = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
 
+    if (own && strcmp(own, default_partition) == 0)
+        return err_set(e, PBSE_DEFAULT_PARTITION, "Default partition name is not allowed: %s", own);
     if (differ(own, its))
         return err_set(e, PBSE_PARTITION_NOT_IN_QUE,
                        "Partition %s is not part of queue for node: queue %s of node %s is of partition %s",
@@ -318,20 +321,33 @@ int check_borrowed(void *arg, const struct object *o, const struct attr_list *no
 
 /* --- schedulers --------------------------------------------------------------------------------------- */
 
-/* A text that no other scheduler may have too; the default scheduler's is never set. */
-static int check_own(struct server_ctx *s, const struct object *o, const struct attr_list *now, int index,
-                     int code, struct err *e)
+/* What a scheduler has: what is set, or else the directory that it has by itself. NULL: nothing. */
+static const char *sched_has(const struct server_ctx *s, const struct object *o,
+                             const struct attr_list *attrs, int index, char preset[PATH_MAX])
 {
-    const char *text = attr_list_text(now, index), *name = attr_def_get(OF_SCHED, index)->name;
+    const char *text = attr_list_text(attrs, index);
 
-    if (text && strcmp(o->name, "default") == 0)
+    if (text || index == SCHED_ATTR_partition || !s->home)
+        return text;
+    sched_obj_preset(o, index, s->home, preset);
+    return preset;
+}
+
+/* What no other scheduler may have too; the default scheduler's is never set. */
+static int check_own(const struct server_ctx *s, const struct object *o, const struct attr_list *now,
+                     int index, int code, struct err *e)
+{
+    char preset[PATH_MAX], its[PATH_MAX];
+    const char *own = sched_has(s, o, now, index, preset), *name = attr_def_get(OF_SCHED, index)->name;
+
+    if (attr_list_text(now, index) && strcmp(o->name, "default") == 0)
         return err_set(e, PBSE_SCHED_OP_NOT_PERMITTED, "Operation is not permitted on default scheduler: %s",
                        name);
-    for (struct sched_obj *x = scheds_first(s->scheds); x && text; x = scheds_next(x)) {
-        const char *other = attr_list_text(&x->obj.attrs, index);
+    for (struct sched_obj *x = scheds_first(s->scheds); x && own; x = scheds_next(x)) {
+        const char *other = &x->obj == o ? NULL : sched_has(s, &x->obj, &x->obj.attrs, index, its);
 
-        if (&x->obj != o && other && strcmp(other, text) == 0)
-            return err_set(e, code, "%s %s is that of scheduler %s", name, text, x->obj.name);
+        if (other && strcmp(other, own) == 0)
+            return err_set(e, code, "%s %s is that of scheduler %s", name, own, x->obj.name);
     }
     return 0;
 }
@@ -355,4 +371,23 @@ int check_sched_priv(void *arg, const struct object *o, const struct attr_list *
 int check_sched_log(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
     return check_own(site_of(arg), o, now, SCHED_ATTR_sched_log, PBSE_SCHED_LOG_EXIST, e);
+}
+
+static bool is_given(const struct attr_edit_change *c, size_t n, int index)
+{
+    for (size_t i = 0; i < n; i++)
+        if (attr_def_find(OF_SCHED, c[i].name) == index)
+            return true;
+    return false;
+}
+
+int check_sched_presets(const struct server_ctx *s, const struct object *o, const struct attr_edit_change *c,
+                        size_t n, struct err *e)
+{
+    if (!is_given(c, n, SCHED_ATTR_sched_priv) &&
+        check_own(s, o, &o->attrs, SCHED_ATTR_sched_priv, PBSE_SCHED_PRIV_EXIST, e) < 0)
+        return -1;
+    if (is_given(c, n, SCHED_ATTR_sched_log))
+        return 0;
+    return check_own(s, o, &o->attrs, SCHED_ATTR_sched_log, PBSE_SCHED_LOG_EXIST, e);
 }

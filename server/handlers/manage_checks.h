@@ -27,7 +27,7 @@ int check_borrowed(void *arg, const struct object *o, const struct attr_list *no
 /* PBSE_UNKQUE, PBSE_ATTRTYPE: its queue is unknown, or a route queue; PBSE_QUE_NOT_IN_PARTITION: queue and partition of
  * the vnode do not agree. */
 int check_node_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
-/* PBSE_PARTITION_NOT_IN_QUE: as check_node_queue; PBSE_NODE_BUSY: jobs run there, whose scheduler would no longer see
+/* PBSE_DEFAULT_PARTITION; PBSE_PARTITION_NOT_IN_QUE: as check_node_queue; PBSE_NODE_BUSY: jobs run there, whose scheduler would no longer see
  * it. */
 int check_node_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_SCHED_OP_NOT_PERMITTED of the default scheduler; what another scheduler has:
@@ -35,5 +35,9 @@ int check_node_partition(void *arg, const struct object *o, const struct attr_li
 int check_sched_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 int check_sched_priv(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 int check_sched_log(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* Call for a scheduler that is being created, with the changes that it is created with: another scheduler has a
+ * directory that the new one would have by itself. PBSE_SCHED_PRIV_EXIST, PBSE_SCHED_LOG_EXIST. */
+int check_sched_presets(const struct server_ctx *s, const struct object *o, const struct attr_edit_change *c,
+                        size_t n, struct err *e);
 
 #endif

@@ -6,6 +6,7 @@
 #include "reservations.h"
 #include "resv_clock.h"
 #include "manage.h"
+#include "manage_checks.h"
 
 #include <string.h>
 
@@ -184,6 +185,10 @@ static int manage_kinds_sched_create(struct parts *p, const char *name, const st
 
     if (scheds_add(p->ctx->scheds, name, &o, e) < 0)
         return -1;
+    if (check_sched_presets(p->ctx, &o->obj, c, n, e) < 0) {
+        (void)scheds_remove(p->ctx->scheds, o, NULL);
+        return -1;
+    }
     *out = &o->obj;
     return 0;
 }

@@ -4,6 +4,7 @@
  * as which. "default" is made at the first start and cannot be removed: the server needs it. */
 #include "sched_obj.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,15 @@ static void sched_destroy(struct object *o)
 
 const struct object_kind sched_kind = {
     .kind = CHANGE_SCHED, .name = "sched", .attrs = OF_SCHED, .destroy = sched_destroy};
+
+void sched_obj_preset(const struct object *o, int index, const char *home, char out[PATH_MAX])
+{
+    const bool first = strcmp(o->name, "default") == 0;
+
+    (void)snprintf(out, PATH_MAX, "%s/%s%s%s", home,
+                   index == SCHED_ATTR_sched_priv ? "sched_priv" : "sched_logs", first ? "" : "_",
+                   first ? "" : o->name);
+}
 
 struct scheds *scheds_create(struct change *c)
 {

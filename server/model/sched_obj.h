@@ -1,6 +1,7 @@
 #ifndef SCHED_OBJ_H
 #define SCHED_OBJ_H
 /* Scheduler objects ("default" exists always): policy attributes, and whether one is connected. */
+#include <limits.h>
 #include <stdbool.h>
 
 #include "histogram.h"
@@ -17,6 +18,10 @@ struct sched_obj {
         cycles; /* that it has told (IFL_SCHED_COUNTS), and how many jobs these have looked at; not stored */
     uint64_t cycles_jobs;
 };
+
+/* Write the directory that a scheduler has unless its attribute sched_priv or sched_log (`index`) says another:
+ * HOME/sched_priv and HOME/sched_logs of "default", with _NAME behind them of another one. */
+void sched_obj_preset(const struct object *o, int index, const char *home, char out[PATH_MAX]);
 
 struct scheds;
 extern const struct object_kind sched_kind;

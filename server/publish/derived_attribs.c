@@ -6,6 +6,7 @@
 #include "derived_attribs.h"
 
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -360,27 +361,28 @@ static bool derived_attribs_sched_state(struct derived_attribs *c, const struct 
     return false;
 }
 
-/* Of the first scheduler "PBS_HOME/sched_priv", of another one "PBS_HOME/sched_priv_NAME". */
-static bool sched_place(struct derived_attribs *c, const struct object *o, const char *what,
-                        struct value *out)
+static bool sched_place(struct derived_attribs *c, const struct object *o, int index, struct value *out)
 {
-    const bool first = strcmp(o->name, "default") == 0;
+    char place[PATH_MAX];
 
+    if (!c->ctx->home)
+        return false;
+    sched_obj_preset(o, index, c->ctx->home, place);
     strbuf_reset(&c->text);
-    strbuf_addf(&c->text, "%s/%s%s%s", c->ctx->home, what, first ? "" : "_", first ? "" : o->name);
-    return c->ctx->home && text_made(c, out);
+    strbuf_add(&c->text, place);
+    return text_made(c, out);
 }
 
 static bool derived_attribs_sched_priv_preset(struct derived_attribs *c, const struct object *o,
                                               struct value *out)
 {
-    return sched_place(c, o, "sched_priv", out);
+    return sched_place(c, o, SCHED_ATTR_sched_priv, out);
 }
 
 static bool derived_attribs_sched_log_preset(struct derived_attribs *c, const struct object *o,
                                              struct value *out)
 {
-    return sched_place(c, o, "sched_logs", out);
+    return sched_place(c, o, SCHED_ATTR_sched_log, out);
 }
 
 static bool derived_attribs_sched_partition_preset(struct derived_attribs *c, const struct object *o,

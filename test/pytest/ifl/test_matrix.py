@@ -333,6 +333,7 @@ VERBS = [  # object, line with its name, number of the error (0: none), words of
     ("set sched {q} partition=pbs-default", 15228, "Default partition name is not allowed"),
     ("set sched {q} partition=p7", 0, ""),
     ("create sched {q}2 partition=p7", 15224, "Partition is already associated with other scheduler"),
+    ("set node n1 partition=pbs-default", 15228, "Default partition name is not allowed"),
     ("set queue way partition=p7", 15217, "Cannot assign a partition to route queue"),
     ("delete sched default", 15214, "Can not delete Scheduler"),
     ("delete sched {q}", 0, ""),

@@ -266,6 +266,26 @@ def test_a_scheduler_shows_the_defaults_of_its_host_partition_and_directories(co
     complex.api.manager(api.DELETE, api.SCHED, "s9")
 
 
+@pytest.mark.parametrize("attr, number", [("sched_priv", 15215), ("sched_log", 15216)])
+def test_no_two_schedulers_share_a_directory(complex, attr, number):
+    preset = f"{complex.home}/{'sched_priv' if attr == 'sched_priv' else 'sched_logs'}"
+    for name in ("one", "two"):
+        create(complex, api.SCHED, name)
+    for taken in (preset, f"{preset}_one"):  # of the default scheduler, and of one whose directory was never set
+        refused(number, complex.set_sched, attr, taken, sched="two")
+        refused(number, complex.api.manager, api.CREATE, api.SCHED, "three", [(attr, None, taken)])
+    complex.set_sched(attr, "/some/where", sched="one")
+    refused(number, complex.set_sched, attr, "/some/where", sched="two")
+    complex.set_sched(attr, f"{preset}_one", sched="two")
+    refused(number, complex.api.manager, api.MUNSET, api.SCHED, "one", [(attr, None, "")])
+    complex.set_sched(attr, f"{preset}_three", sched="two")
+    refused(number, create, complex, api.SCHED, "three")
+    complex.api.manager(api.CREATE, api.SCHED, "three", [(attr, None, "/else/where")])
+    assert [s.name for s in complex.api.stat("sched")] == ["default", "one", "two", "three"]
+    for name in ("one", "two", "three"):
+        complex.api.manager(api.DELETE, api.SCHED, name)
+
+
 def test_the_old_name_of_job_run_wait_is_kept_in_step(complex):
     def both():
         s = next(s for s in complex.api.stat("sched") if s.name == "default")
