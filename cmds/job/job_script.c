@@ -58,8 +58,8 @@ static int continues(struct strbuf *b)
     return 1;
 }
 
-/* A directive whose first line is in s->line, with its continuations; a continuation may repeat the
- * prefix. */
+/* A directive whose first line is in s->line, with its continuations, which are joined as a shell joins lines: nothing takes
+ * the place of the backslash. A continuation may repeat the prefix, which is then left out. */
 static int job_script_join(struct job_script_scan *s, const char *text, struct strbuf *whole, struct err *e)
 {
     int rc = 1;
@@ -69,7 +69,6 @@ static int job_script_join(struct job_script_scan *s, const char *text, struct s
     while (continues(whole) && (rc = next_line(s, e)) == 1) {
         const char *more = directive(s);
 
-        strbuf_add_char(whole, ' ');
         strbuf_add(whole, more ? more : s->line);
     }
     if (rc < 0)

@@ -8,7 +8,7 @@
 
 #include "err.h"
 
-/* Called with one directive's text behind the prefix, continuation lines joined; borrowed. Nonzero stops the search. */
+/* Called with one directive's text behind the prefix, continuation lines joined as in a shell; borrowed. Nonzero stops the search. */
 typedef int job_script_fn(void *context, const char *text);
 
 /* Look for directives in `in`. Return 0, what `each` returned, or -1: EINVAL "script contains cr, lf", ENOMEM, or the

@@ -22,8 +22,9 @@ static void directives(void **state)
     } rows[] = {
         {"#!/bin/sh\n#PBS -N x\n#PBS -l ncpus=1\nsleep 1\n#PBS -N y\n", "#PBS", "[ -N x][ -l ncpus=1]"},
         {"\n# a comment\n : nothing\n  #PBS -N x\n", "#PBS", "[ -N x]"},
-        {"#PBS -l a=1,\\\n#PBS b=2\n#PBS -N x", "#PBS", "[ -l a=1,  b=2][ -N x]"},
-        {"#PBS -l a=1,\\\nb=2\n", "#PBS", "[ -l a=1, b=2]"},
+        {"#PBS -l a=1\\\n#PBS -j oe\n#PBS -N x", "#PBS", "[ -l a=1 -j oe][ -N x]"},
+        {"#PBS -l a=1,\\\nb=2,\\\nc=3\n", "#PBS", "[ -l a=1,b=2,c=3]"},
+        {"#PBS -l a=1 \\\n  -N y\n", "#PBS", "[ -l a=1   -N y]"},
         {"@@ -N x\n#PBS -N y\n", "@@", "[ -N x]"},
         {"#PBS -N x\n", "", ""},
         {"echo\n#PBS -N x\n", "#PBS", ""},
