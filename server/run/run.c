@@ -113,7 +113,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
 
     if (run_check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && run_check_limits(r, j, e) < 0))
         return -1;
-    where = run_where(r->ctx->resources, j, ask->location, e);
+    where = run_where(r->ctx, j, ask->location, e);
     if (!where)
         return -1;
     rc = claim(r, j, where, ask, e);

@@ -1,6 +1,6 @@
 /* Where a job shall run. See run_where.h. A scheduler always names amounts, so its text passes unchanged; a person's list of
  * vnodes does not. Only what is counted at vnodes is in an exec_vnode; the rest of a chunk (arch, mpiprocs) has been
- * for choosing. Whether the vnodes exist and have that much is asked by the claim (assign.c). */
+ * for choosing. Whether they have that much is asked by the claim (assign.c). */
 #include "run_where.h"
 
 #include "exec_vnode.h"
@@ -8,6 +8,7 @@
 #include "pbs_error.h"
 #include "resource.h"
 #include "select.h"
+#include "server_ctx.h"
 
 static bool has_amounts(const struct exec_vnode *v)
 {
@@ -71,12 +72,23 @@ static struct exec_vnode *spread(const struct resource_table *t, const struct se
     return NULL;
 }
 
-struct exec_vnode *run_where(const struct resource_table *t, const struct job *j, const char *location,
+/* More vnodes may be named than there are chunks; the claim sees only those that get one. */
+static bool are_there(const struct nodes *nodes, const struct exec_vnode *named, struct err *e)
+{
+    for (size_t i = 0; i < named->n; i++)
+        if (!nodes_find(nodes, named->part[i].vnode)) {
+            err_set(e, PBSE_UNKNODE, "Unknown node %s", named->part[i].vnode);
+            return false;
+        }
+    return true;
+}
+
+struct exec_vnode *run_where(const struct server_ctx *s, const struct job *j, const char *location,
                              struct err *e)
 {
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct exec_vnode *named = exec_vnode_parse(location, e), *out;
-    struct select *s;
+    struct select *chunks;
 
     if (named && named->n == 0) {
         exec_vnode_destroy(named);
@@ -85,9 +97,9 @@ struct exec_vnode *run_where(const struct resource_table *t, const struct job *j
     }
     if (!named || !text || has_amounts(named))
         return named;
-    s = select_parse(text, NULL, NULL, e);
-    out = s ? spread(t, s, named, e) : NULL;
-    select_destroy(s);
+    chunks = are_there(s->nodes, named, e) ? select_parse(text, NULL, NULL, e) : NULL;
+    out = chunks ? spread(s->resources, chunks, named, e) : NULL;
+    select_destroy(chunks);
     exec_vnode_destroy(named);
     return out;
 }

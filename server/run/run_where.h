@@ -7,10 +7,11 @@
 
 struct exec_vnode;
 struct job;
-struct resource_table;
+struct server_ctx;
 
-/* To be freed by exec_vnode_destroy. NULL: what exec_vnode_parse says, PBSE_IVALREQ it names no vnode, PBSE_SYSTEM. */
-struct exec_vnode *run_where(const struct resource_table *t, const struct job *j, const char *location,
+/* To be freed by exec_vnode_destroy. NULL: what exec_vnode_parse says, PBSE_IVALREQ it names no vnode, PBSE_UNKNODE a vnode
+ * without amounts is not there, PBSE_SYSTEM. */
+struct exec_vnode *run_where(const struct server_ctx *s, const struct job *j, const char *location,
                              struct err *e);
 
 #endif

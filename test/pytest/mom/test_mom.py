@@ -393,6 +393,15 @@ def test_vnodes_that_are_named_by_hand_get_the_chunks_in_turn(cx, named, where):
     assert cx.stat(job)["exec_vnode"] == where
 
 
+@pytest.mark.complex(sched=False)
+@pytest.mark.parametrize("named", ["n1+nosuch", "nosuch+n1", "(n1:ncpus=1)+(nosuch:ncpus=1)"])
+def test_a_vnode_that_is_named_by_hand_and_not_there_is_refused_also_where_it_is_not_needed(cx, named):
+    job = cx.submit(select="1:ncpus=1")
+    done = cx.command("qrun", "-H", named, job, check=False)
+    assert (done.returncode, done.stderr) == (2, f"qrun: Unknown node nosuch {named}\n")
+    assert cx.stat(job)["job_state"] == "Q"
+
+
 def test_prologue_and_epilogue_run_before_and_after_the_job(cx):
     put(cx, "prologue", "echo before $1")
     put(cx, "epilogue", "echo after $1 ${10}")
