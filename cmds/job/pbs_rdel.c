@@ -51,8 +51,8 @@ static int pbs_rdel_run(void *settings, int n, char *operands[])
 }
 
 const struct cmd command = {
-    .options = {.program = "pbs_rdel", .operands = "reservation_identifier...", CMD_ROWS(rows)},
-    .usage = "usage: pbs_rdel [-q dest] reservation_identifier...\n",
+    .options = {.program = "pbs_rdel", .operands = "resv_identifier...", CMD_ROWS(rows)},
+    .usage = "usage:\tpbs_rdel [-q dest] resv_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct rdel),
     .run = pbs_rdel_run,

@@ -101,6 +101,12 @@ static int resv_options_take_name(struct resv_options *o, const struct option_ro
     return 0;
 }
 
+/* Letters of the events of a reservation that are mailed, or n. */
+static bool resv_options_is_mail(const char *v)
+{
+    return strcmp(v, "n") == 0 || !v[strspn(v, "abce")];
+}
+
 int resv_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct resv_options *o = settings;
@@ -124,7 +130,7 @@ int resv_options_take(void *settings, const struct option_row *row, const char *
     default:
         break;
     }
-    if (!*value)
+    if (!*value || (row->letter == 'm' && !resv_options_is_mail(value)))
         return cmd_bad_value(&o->a, row);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i].letter == row->letter)

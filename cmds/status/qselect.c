@@ -111,6 +111,11 @@ static bool qselect_is_priority(const char *v)
     return job_options_is_good('p', v);
 }
 
+static bool qselect_is_job_name(const char *v)
+{
+    return job_options_is_good('N', v);
+}
+
 static bool qselect_is_any(const char *v)
 {
     return *v != '\0';
@@ -124,7 +129,7 @@ static const struct qselect_spec {
     bool (*is_good)(const char *value);
 } specs[] = {
     {'A', ATTR_A, false, qselect_is_any},        {'c', ATTR_c, true, qselect_is_checkpoint},
-    {'h', ATTR_h, false, qselect_is_hold_types}, {'N', ATTR_N, false, qselect_is_any},
+    {'h', ATTR_h, false, qselect_is_hold_types}, {'N', ATTR_N, false, qselect_is_job_name},
     {'p', ATTR_p, true, qselect_is_priority},    {'P', ATTR_project, false, qselect_is_any},
     {'r', ATTR_r, false, qselect_is_yes_no},     {'s', ATTR_state, false, qselect_is_states},
     {'u', ATTR_u, false, qselect_is_any},

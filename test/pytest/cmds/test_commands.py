@@ -147,6 +147,7 @@ def test_at_server_means_its_default_queue(place):
                              "a command follows --: qsub [options] -- command arguments\n"),
     ("qsub /tmp", 1, "qsub: script not a file\n\t/tmp\n"),
     ("qselect -p x", 2, "qselect: illegal -p value\n\tright is: -p [op]priority   -1024 to 1023\n"),
+    ("qselect -N a/b", 2, "qselect: illegal -N value\n\tright is: -N name   the job's name\n"),
     ("qselect -c x", 2, "qselect: illegal -c value\n\tright is: -c [op]interval   "
                         "checkpoint: n, s, c, c=minutes, w, w=minutes or u\n"),
     ("qhold 99999.{server}@{server}", 15001, "qhold: Unknown Job Id 99999.{server}\n"),

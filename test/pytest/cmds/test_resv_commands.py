@@ -58,6 +58,7 @@ def test_rsub_whose_patience_ends_deletes_or_leaves_it(cx):
     (("-q", "workq", "-D", "60"), 'pbs_rsub: illegal -q value: format "@server"', 2),
     (("foo", "bar"), "pbs_rsub: directive error: foo bar\n", 2),
     (("-D", "60", "-N", "1 x"), "pbs_rsub: illegal -N value", 2),
+    (("-D", "60", "-m", "x"), "pbs_rsub: illegal -m value", 2), (("-D", "60", "-m", "an"), "pbs_rsub: illegal -m value", 2),
     (("-D", "60", "-N", "a" * 231), "pbs_rsub: Reservation name is too long ", 2),
     (("-R", at(3600), "-D", "60", "-U", "anna,bob,anna"), "pbs_rsub: Authorized_Users: Duplicate entry in list: anna\n", 207),
     (("-R", at(3600), "-D", "60", "-G", "g,g"), "pbs_rsub: Authorized_Groups: Duplicate entry in list: g\n", 207),
@@ -74,6 +75,13 @@ def test_rsub_whose_patience_ends_deletes_or_leaves_it(cx):
 def test_rsub_refuses(quiet, words, text, code):
     done = rsub(quiet, *words, check=False)
     assert text in done.stderr and done.returncode == code
+
+
+def test_ralter_and_rdel_refuse_what_is_wrong_in_the_command_line(quiet):
+    done = quiet.command("pbs_ralter", "-m", "x", "R999", check=False)
+    assert done.stderr.startswith("pbs_ralter: illegal -m value\n") and done.returncode == 2
+    done = quiet.command("pbs_rdel", check=False)
+    assert done.stderr.startswith("usage:\tpbs_rdel [-q dest] resv_identifier...\n") and done.returncode == 2
 
 
 @pytest.mark.parametrize("words", [("pbs_rdel",), ("pbs_rstat",), ("pbs_ralter", "-D", "60")])
