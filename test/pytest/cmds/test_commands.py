@@ -96,9 +96,10 @@ def test_output_in_a_directory_has_the_name_of_the_job_and_on_a_host_the_usual_o
     where = os.path.join(cx.work, "there")
     os.mkdir(where)
     os.chmod(where, 0o777)
-    job = submit(cx, "-N", "named", "-o", where + "/", "-e", "localhost:", "--", cx.script("echo out\necho err >&2"))
+    job = submit(cx, "-h", "-N", "named", "-o", where + "/", "-e", "localhost:", "--", cx.script("echo out\necho err >&2"))
     number = job.split(".")[0]
     assert cx.stat(job)["Error_Path"] == f"localhost:{cx.work}/named.e{number}"
+    cx.command("qrls", job, user=USER)
     cx.wait_gone(job)
     assert os.listdir(where) == [f"{job}.OU"] and cx.file(f"there/{job}.OU") == "out\n"
     assert cx.file(f"named.e{number}") == "err\n"
