@@ -169,6 +169,7 @@ struct pbsnodes_show {
     int c;
     struct json_out json;
     struct jobid_set names, *suspended; /* -Sj: the suspended jobs; else NULL */
+    struct batch_status *of_hosts;      /* -l: all vnodes, once a host has some in different states */
     bool begun;
 };
 
@@ -214,13 +215,34 @@ static void pbsnodes_close_json(struct pbsnodes_show *s)
     json_out_end(&s->json);
 }
 
+static bool is_of_host(const struct batch_status *n, const char *host)
+{
+    const char *own = attrs_value(n->attribs, ATTR_rescavail, "host");
+
+    return !strcmp(host, own ? own : n->name);
+}
+
+/* pbs_stathost says "<various>" of a host whose vnodes are in different states: these are listed one by one. */
+static void pbsnodes_show_down(struct pbsnodes_show *s, const struct batch_status *n)
+{
+    const char *state = attrs_value(n->attribs, ATTR_NODE_state, NULL);
+    const bool differ = state && strcmp(state, "<various>") == 0;
+
+    if (node_show_is_down(n))
+        node_show_down(stdout, n);
+    if (differ && !s->of_hosts)
+        s->of_hosts = pbs_statvnode(s->c, NULL, NULL, NULL);
+    for (const struct batch_status *o = differ ? s->of_hosts : NULL; o; o = o->next)
+        if (is_of_host(o, n->name) && node_show_is_down(o))
+            node_show_down(stdout, o);
+}
+
 static void show_node(struct pbsnodes_show *s, const struct batch_status *n)
 {
     const struct pbsnodes *p = s->p;
 
     if (p->down) {
-        if (node_show_is_down(n))
-            node_show_down(stdout, n);
+        pbsnodes_show_down(s, n);
         return;
     }
     pbsnodes_open_json(s);
@@ -236,13 +258,6 @@ static void show_node(struct pbsnodes_show *s, const struct batch_status *n)
         node_show_row(stdout, n, s->suspended, p->table_whole);
     else
         node_show_record(stdout, n);
-}
-
-static bool is_of_host(const struct batch_status *n, const char *host)
-{
-    const char *own = attrs_value(n->attribs, ATTR_rescavail, "host");
-
-    return !strcmp(host, own ? own : n->name);
 }
 
 /* Return true if the vnode is of one of the hosts named. */
@@ -336,6 +351,7 @@ static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[
         for (i = 0; i < n; i++)
             rc |= show_named(&s, operands[i]);
     pbsnodes_close_json(&s);
+    pbs_statfree(s.of_hosts);
     jobid_set_fini(&s.names);
     return rc;
 }

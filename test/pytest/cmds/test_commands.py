@@ -273,6 +273,18 @@ def test_a_server_without_nodes_and_one_that_is_down(cx):
         assert re.search(rf"^{name}: {words.format('[^ ]+').replace('(', '[(]').replace(')', '[)]')}$", said, re.M)
 
 
+def test_a_vnode_that_is_offline_is_listed_where_others_of_its_host_are_not(cx):
+    cx.qmgr("create node n1[0] Mom=n1", "set node n1[0] resources_available.host=n1")
+    until(lambda: {n.state for n in cx.api.stat("vnode")} == {"free"}, "both vnodes")
+    cx.qmgr("set node n1[0] state=offline,comment='bad disk'")
+    for line in ("pbsnodes -l", "pbsnodes -lv"):
+        assert run(cx, line) == (0, "n1[0]                offline bad disk\n", "")
+    cx.command("pbsnodes", "-o", "n1")
+    assert run(cx, "pbsnodes -l") == (0, "n1                   offline bad disk\n", "")
+    cx.command("pbsnodes", "-r", "n1")
+    assert run(cx, "pbsnodes -l") == (0, "", "")
+
+
 def test_clients_are_told_a_version_of_pbs_and_cedes_own_beside_it(place):
     """Scripts compare pbs_version; PBS_VERSION of pbs.conf and the server's reported_version set it."""
     own = place.command("qstat", "--version").stdout
