@@ -80,6 +80,12 @@ static bool is_leaving(const struct job *j)
     return j->state == JOB_EXITING || (j->intent != INTENT_NONE && !job_run_is_withdrawing(j));
 }
 
+/* Is it to make room for another plan, or for a request? One whose end has begun or is withdrawn may be asked again. */
+static bool gives_way(const struct job *j)
+{
+    return j->gives_way_to || (j->victim && !is_leaving(j) && !job_run_is_withdrawing(j));
+}
+
 /* A victim whose end has begun counts with all it has, whatever the policy says: it gives that back in any case. */
 static int examine_victim(struct plan_draft *d, const struct plan_victim *w, struct err *e)
 {
@@ -93,7 +99,7 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
     if (w->run_version && w->run_version != j->run_version)
         return err_set(e, PBSE_BADSTATE, "job %s is in run %u, the plan saw run %u", j->obj.name,
                        j->run_version, w->run_version);
-    if (j->gives_way_to || (!is_leaving(j) && j->victim && !job_run_is_withdrawing(j)))
+    if (gives_way(j))
         return err_set(e, PBSE_BADSTATE, "job %s gives way already%s%s", j->obj.name,
                        j->gives_way_to ? ", to job " : "", j->gives_way_to ? j->gives_way_to->obj.name : "");
     v->job = j;

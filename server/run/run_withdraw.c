@@ -52,14 +52,20 @@ static bool all_stay(const struct run *r)
     return true;
 }
 
+/* Nothing else was asked of the run that would have to be withdrawn too. */
+static bool is_quiet(const struct run *r)
+{
+    return !r->withdrawing && !r->finished && !r->lost && !r->deleted_by && !r->suspending && !r->resuming &&
+           !r->checkpointing && !r->over_limit;
+}
+
 static bool run_withdraw_may(const struct run_withdraw *w, const struct job *j)
 {
     const struct run *r = j->run;
 
-    return r && j->state == JOB_RUNNING && (j->intent == INTENT_REQUEUE || j->intent == INTENT_DELETE) &&
-           r->terminations == 1 && !r->withdrawing && !r->finished && !r->lost && !r->deleted_by &&
-           !r->suspending && !r->resuming && !r->checkpointing && !r->over_limit && all_hosts_run(r) &&
-           exec_send_can_withdraw(w->send, j);
+    if (!r || j->state != JOB_RUNNING || (j->intent != INTENT_REQUEUE && j->intent != INTENT_DELETE))
+        return false;
+    return r->terminations == 1 && is_quiet(r) && all_hosts_run(r) && exec_send_can_withdraw(w->send, j);
 }
 
 bool run_withdraw_begin(struct run_withdraw *w, struct job *j)
