@@ -595,7 +595,7 @@ static void group_adopted(struct confine *c)
     c->adopted.group = c->dir;
 }
 
-static int group_session(struct confine *c, pid_t session)
+int confine_group_again(struct confine *c, pid_t session)
 {
     if (is_limited(c) && limit_session(c, session) < 0)
         return -1;
@@ -611,7 +611,7 @@ int confine_adopt(struct confine *c, pid_t session)
         return -1;
     c->adopted.list = list;
     list[c->adopted.n++] = session;
-    if (group_session(c, session) == 0)
+    if (confine_group_again(c, session) == 0)
         return 0;
     c->adopted.n--;
     return -1;

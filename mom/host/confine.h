@@ -56,6 +56,9 @@ void confine_destroy(struct confine *c); /* removes the group, which must be emp
 /* A session that was begun elsewhere belongs to the job from now on, with all that it starts where there is a freezer: else
  * what leaves the session leaves the job. -1: no memory, and it does not. */
 int confine_adopt(struct confine *c, pid_t session);
+/* An adopted session that another program has moved into groups of its own comes back into those of the job. -1: /proc cannot be
+ * read. */
+int confine_group_again(struct confine *c, pid_t session);
 const struct procs_sessions *confine_adopted(const struct confine *c);
 /* Forget adopted sessions of which nothing is left; true: something is, of one, or of what they have started (then also while
  * the job itself lives). */

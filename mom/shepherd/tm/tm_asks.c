@@ -22,7 +22,7 @@
 #include "task.h"
 #include "task_env.h"
 #include "tm_.h"
-#include "tm_attach.h"
+#include "tm_login.h"
 #include "tm_helper.h"
 #include "tm_parts.h"
 #include "tm_reply.h"
@@ -407,7 +407,7 @@ static const struct {
 } rows[] = {
     {TMX_ASK_SPAWN, tm_ask_spawn},         {TMX_ASK_SIGNAL, tm_ask_signal}, {TMX_ASK_OBIT, tm_ask_obit},
     {TMX_ASK_TASKS, tm_ask_tasks},         {TMX_ASK_POST, tm_ask_post},     {TMX_ASK_GET, tm_ask_get},
-    {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, tm_ask_output},
+    {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_login_ask},  {TMX_ASK_OUTPUT, tm_ask_output},
     {TMX_ASK_NOTICE, tm_ask_notice},       {TMX_ASK_PMIX, tm_helper_ask},   {TMX_ASK_DECLARE, tm_ask_declare},
 };
 

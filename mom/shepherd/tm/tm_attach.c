@@ -52,7 +52,7 @@ static int is_owners_session(const struct shep_order *o, pid_t session, bool *ou
 }
 
 /* Sessions below us are the job's already; so are those adopted before. */
-static int tm_attach_is_ours(const struct tm_server *t, pid_t session, bool *out)
+int tm_attach_is_ours(const struct tm_server *t, pid_t session, bool *out)
 {
     struct procs all;
     bool found = false;
@@ -115,14 +115,15 @@ static char *tm_attach_name_of(pid_t pid, char out[static NAME_SIZE])
     return out;
 }
 
-static int tm_attach_adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
+int tm_attach_adopt(struct tm_server *t, const struct procs_entry *p, unsigned id,
+                    bool (*may)(const struct shep_order *o, pid_t pid))
 {
     int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
     struct procs_entry again;
     char name[NAME_SIZE];
     /* again, now that the number cannot pass to another */
     bool same = fd >= 0 && procs_read(p->pid, &again) == 0 && again.session == p->session &&
-                tm_attach_is_owners(t->place.order, p->pid);
+                may(t->place.order, p->pid);
     struct tasks_entry *x = same ? tasks_add(t->tasks, id, p->pid) : NULL;
 
     if (!x || confine_adopt(t->place.confine, p->session) < 0) {
@@ -163,7 +164,7 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
     if (tm_hooks_ask(t, ask, r, tm_ask_here))
         return;
     a.task = tasks_number(t->tasks);
-    if (!a.task || tm_attach_adopt(t, &p, a.task) < 0)
+    if (!a.task || tm_attach_adopt(t, &p, a.task, tm_attach_is_owners) < 0)
         tm_reply_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");
     else
         tm_reply_answer(r, &a);

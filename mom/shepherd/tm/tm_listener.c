@@ -141,13 +141,23 @@ struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t client)
     return NULL;
 }
 
-static bool is_welcome(const struct tm_listener *d, int fd)
+bool tm_listener_has_hung_up(const struct tm_listener *d, uint64_t client)
+{
+    const struct tm_client *g = tm_listener_find(d, client);
+    struct pollfd f = {.fd = g ? g->fd : -1, .events = POLLRDHUP};
+
+    return !g || (poll(&f, 1, 0) > 0 && (f.revents & (POLLRDHUP | POLLHUP | POLLERR)));
+}
+
+static bool is_welcome(const struct tm_listener *d, int fd, uid_t *uid)
 {
     struct ucred who;
     socklen_t n = sizeof who;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
-           (who.uid == d->uid || who.uid == 0 || who.uid == geteuid());
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
+        return false;
+    *uid = who.uid;
+    return who.uid == d->uid || who.uid == 0 || who.uid == geteuid();
 }
 
 uint64_t tm_listener_adopt(struct tm_listener *d, int fd)
@@ -158,6 +168,7 @@ uint64_t tm_listener_adopt(struct tm_listener *d, int fd)
     if (g && (g->core = rpc_core_create(&events, g, RECORD_LIMIT))) {
         g->id = ++d->last_id;
         g->fd = fd;
+        g->uid = d->uid;
         g->listener = d;
         d->clients[d->n++] = g;
         return g->id;
@@ -170,13 +181,14 @@ uint64_t tm_listener_adopt(struct tm_listener *d, int fd)
 static void let_in(struct tm_listener *d)
 {
     int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    uid_t uid;
 
     if (fd < 0)
         return;
-    if (is_welcome(d, fd))
-        (void)tm_listener_adopt(d, fd);
-    else
+    if (!is_welcome(d, fd, &uid))
         close(fd);
+    else if (tm_listener_adopt(d, fd))
+        d->clients[d->n - 1]->uid = uid;
 }
 
 /* Small messages are always heard; a large one where there is room, or as the largest, so that one of them gets on. */

@@ -27,6 +27,7 @@ struct tm_client { /* fields are read only, but for `task` */
     uint64_t id;   /* never used again */
     int fd;
     struct rpc_core *core;
+    uid_t uid;     /* that the kernel says has connected; of an inherited socket: of the owner */
     unsigned task; /* tm_server: the task that the client says it is; 0 before INIT */
     size_t poll_at;
     bool broken;
@@ -54,6 +55,8 @@ uint64_t tm_listener_adopt(struct tm_listener *d, int fd);
 bool tm_listener_is_crowded(
     const struct tm_listener *d); /* more than TM_LISTENER_OUT_ALL_MAX waits to be read */
 struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t client); /* NULL: it has gone */
+/* Has it closed its end, also if that was not read yet? */
+bool tm_listener_has_hung_up(const struct tm_listener *d, uint64_t client);
 
 bool tm_listener_has_work(const struct tm_listener *d); /* a turn is due although nothing may come */
 void tm_listener_poll(struct tm_listener *d, struct poll_set *p);

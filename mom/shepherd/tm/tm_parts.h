@@ -4,7 +4,7 @@
  * written by the file that the comment names.
  *
  * Each calls those before it: tm_reply.c (the answer), tm_output.c (where output goes), tm_hooks.c (what hooks say to it), tm_asks.c
- * (doing it here), tm_attach.c (making a process a task), tm_helper.c (the PMIx helper), tm_server.c (who asks, and where it is done). */
+ * (doing it here), tm_attach.c (making a process a task), tm_login.c (making a login one), tm_helper.c (the PMIx helper), tm_server.c (who asks, and where it is done). */
 #include <stdbool.h>
 #include <stddef.h>
 

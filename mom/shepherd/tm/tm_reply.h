@@ -22,8 +22,9 @@ struct tm_reply {
     uint64_t number;
     uint64_t client;
     uint32_t xid;
-    bool relay; /* the question is a spawn whose output the client wants */
-    bool asked; /* hooks have accepted it: the environment of a spawn is whole */
+    bool by_root; /* the client is a process of root */
+    bool relay;   /* the question is a spawn whose output the client wants */
+    bool asked;   /* hooks have accepted it: the environment of a spawn is whole */
     struct tasks_waiter waiter;
     struct tm_reply *next; /* held back while suspended */
     struct tmx_ask *ask;

@@ -123,6 +123,7 @@ static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, siz
     r->client = g->id;
     r->xid = xid;
     r->from = t->nodes.mine;
+    r->by_root = g->uid == 0;
     r->relay = a->kind == TMX_ASK_SPAWN && a->tmx_ask_u.spawn.relay;
     if (a->kind == TMX_ASK_OUTPUT)
         tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for tasks to ask");

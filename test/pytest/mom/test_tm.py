@@ -1,5 +1,7 @@
 """Tasks of a job on one host: pbsdsh, pbs_tmrsh, pbs_attach and programs written for tm.h."""
+import contextlib
 import os
+import pwd
 import re
 import signal
 import socket
@@ -334,6 +336,52 @@ def test_a_host_can_forbid_attaching(cx):
     until(refused, "a refusal")
     process.kill()
     process.wait()
+
+
+# --- logins that root takes in
+def ask_login(path, pid, uid, user=None):
+    """The code and the text of a shepherd's answer to root's question about a login, asked as `user`."""
+    def text(b):
+        return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
+    login = struct.pack(">III", uid, 0, 0)
+    args = struct.pack(">I", 113) + text(b"1.x") + struct.pack(">i", pid) + text(login)
+    record = struct.pack(">10I", 7, 0, 2, 0x20000053, 1, 101, 0, 0, 0, 0) + args
+    with contextlib.ExitStack() as stack:
+        if user:
+            stack.enter_context(users.acting_as(user))
+        s = stack.enter_context(socket.socket(socket.AF_UNIX))
+        s.connect(path)
+        s.settimeout(120)
+        s.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
+        answer = b""
+        while len(answer) < 4 or len(answer) < 4 + (struct.unpack(">I", answer[:4])[0] & 0x7FFFFFFF):
+            answer += s.recv(65536)
+    code, length = struct.unpack(">iI", answer[28:36])
+    return code, answer[36:36 + length].decode()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_only_root_and_only_for_the_owner_may_ask_for_a_login(cx):
+    job = running(cx, User_List=users.NAMES[0])
+    path = os.path.join(cx.dir, "mom", "n1", "aux", job + ".tm")
+    owner, other = (pwd.getpwnam(u).pw_uid for u in users.NAMES[:2])
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as of_root, \
+            subprocess.Popen(["sleep", "600"], start_new_session=True, user=users.NAMES[1]) as of_other:
+        try:
+            assert ask_login(path, of_root.pid, owner, user=users.NAMES[0]) == (17010, "only root says whose login it is")
+            assert ask_login(path, of_root.pid, other) == (17010, "the job belongs to another user")
+            leads = (17010, "the process does not lead a session of root or of the job's owner")
+            assert ask_login(path, of_other.pid, owner) == leads
+            assert ask_login(path, 1, owner) == leads
+            assert ask_login(path, 4000000, owner) == (17011, "there is no such process")
+            assert ask_login(path, of_root.pid, owner) == (0, "")
+            assert ask_login(path, of_root.pid, owner) == (0, "")
+            cx.api.delete(job)
+            cx.wait_gone(job)
+            assert of_root.wait(120) and of_other.poll() is None
+        finally:
+            of_root.kill()
+            of_other.kill()
 
 
 # --- what may come over the socket
