@@ -97,6 +97,11 @@ def test_a_daemon_has_a_page_with_its_options_and_no_others(name):
     assert rows_of_it and options_of_page(page(f"{name}.8")) == rows_of_it
 
 
+def test_the_module_of_pam_has_a_page_with_its_options_and_no_others():
+    words = re.findall(r'^    \{"(\w+)=?", offsetof', (TOP / "mom" / "pam" / "pam_options.c").read_text(encoding="utf-8"), re.M)
+    assert words and sorted(words) == sorted(re.findall(r"^\.It Cm (\w+)", page("pam_pbs.8"), re.M))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_every_attribute_is_in_the_page_of_its_kind(name):
     attributes = rows(f"ifl/def/{TABLES[name]}", "ATTR")

@@ -36,7 +36,7 @@ def debs(request, tmp_path_factory):
     if os.geteuid() != 0 or missing:
         pytest.skip(f"needs root and {', '.join(TOOLS)}; missing: {', '.join(missing) or 'root'}")
     found = [d for d in built("deb", tmp_path_factory) if "-dbgsym_" not in d]
-    assert len(found) == 9
+    assert len(found) == 10
     return found
 
 
@@ -132,7 +132,7 @@ su anna -c "python3 /look.py"
 su anna -c "pbs_web token" | grep -q . && pkg-config --exists pbs tm
 if dpkg -r cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
 """ + THE_JOB_ENDS + """
-dpkg -P cede-server cede-mom cede-common cede-client cede-web cede-doc python3-cede libpbs-dev libpbs0
+dpkg -P cede-server cede-mom cede-common cede-client libpam-pbs cede-web cede-doc python3-cede libpbs-dev libpbs0
 ls -d /var/spool/pbs
 if [ -e /etc/pbs.conf ] || [ -e /usr/lib/pbs ] || pidof pbs_server pbs_mom pbs_sched; then echo "something is left"; exit 1; fi
 """
