@@ -17,8 +17,10 @@ enum hook_file_kind hook_file_kind(const char *file, size_t *n);
 /* May a host be told to have a file of this name? It becomes a name in a directory of root. */
 bool hook_file_is_name(const char *file);
 
+/* SHA-256 of one file's contents. Zeros where the library has no memory: they differ from every other, and the file is sent again. */
 void hook_file_digest(const void *bytes, size_t n, char out[static EXEC_HOOK_DIGEST]);
-/* Of a whole list, in order of names. Two lists with the same digest are the same. */
+/* Of names and digests of a whole list, which hook_files_sort has put in order. Two lists with the same digest are the same, so a
+ * host that has it asks for no file. */
 void hook_files_digest(const exec_hook_file *files, size_t n, char out[static EXEC_HOOK_DIGEST]);
 void hook_files_sort(exec_hook_file *files, size_t n);
 const exec_hook_file *hook_files_find(const exec_hook_file *files, size_t n, const char *name); /* or NULL */

@@ -10,8 +10,11 @@
 
 struct hooks;
 
+/* HOOK_CONTENT_MAX bounds a script or a configuration, in bytes: a choice. As JSON it may be six times as long, and still fits into a
+ * frame to a worker. */
 enum { HOOK_NAME_LONGEST = 64, HOOK_CONTENT_MAX = 4 << 20 };
 
+/* What is done where a hook of a host fails: the vnodes go offline; that is taken back; the scheduler begins its cycle again. */
 enum hook_fail_action {
     HOOK_FAIL_NONE = 0,
     HOOK_FAIL_OFFLINE = 1,
@@ -43,7 +46,7 @@ struct hook {
     uint64_t ordered; /* when its order was set, rising */
 };
 
-struct hook_settings hook_settings_default(void);
+struct hook_settings hook_settings_default(void); /* those of a hook that was just created */
 
 /* `dir`: where NAME.PY and NAME.CF are, copied. NULL: no memory. */
 struct hooks *hooks_create(const char *dir);
@@ -51,7 +54,7 @@ void hooks_destroy(struct hooks *t);
 
 /* A hook that is in no table yet; NULL: no memory. */
 struct hook *hook_create(const char *name);
-void hook_destroy(struct hook *h);
+void hook_destroy(struct hook *h); /* one that is in no table (any more) */
 
 struct hook *hooks_first(const struct hooks *t);
 struct hook *hooks_find(const struct hooks *t, const char *name);
@@ -70,7 +73,7 @@ const char *hooks_dir(const struct hooks *t);
 /* Into its place in the order, which stays as it is while the hook is in the table; and out of it. hooks_review follows. */
 void hooks_put_in(struct hooks *t, struct hook *h);
 void hooks_take_out(struct hooks *t, struct hook *h);
-/* Compute the active events, and tell the listeners. */
+/* Compute the active events, and tell the listener. Call it after every change of a hook in the table, also of its settings. */
 void hooks_review(struct hooks *t);
 /* ^ Hooks were made, changed or removed. One listener. */
 void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg);

@@ -494,6 +494,7 @@ struct attrl { /* same layout as attropl; op is not looked at */
     enum batch_op op;
 };
 
+/* One attribute of a request, or one condition of a selection: `op` is SET, UNSET, INCR, DECR, or EQ to LT. */
 struct attropl {
     struct attropl *next;
     char *name;
@@ -502,6 +503,7 @@ struct attropl {
     enum batch_op op;
 };
 
+/* One object of an answer; pbs_statfree frees the list. */
 struct batch_status {
     struct batch_status *next;
     char *name;
@@ -509,12 +511,14 @@ struct batch_status {
     char *text;
 };
 
+/* A job that was not deleted; code is why, a PBSE_ number. */
 struct batch_deljob_status {
     struct batch_deljob_status *next;
     char *name;
     int code;
 };
 
+/* One attribute that was refused, with its own error. */
 struct ecl_attrerr {
     struct attropl *ecl_attribute;
     int ecl_errcode;
@@ -547,50 +551,98 @@ extern char *__pbs_server_location(void);
 /* --- connections ----------------------------------------------------------------------------------- */
 
 extern int pbs_connect(const char *server); /* "host[:port]"; NULL or "": the default one; -1: error */
+/* The same: extend_data is not looked at. */
 extern int pbs_connect_extend(const char *server, const char *extend_data);
-extern int pbs_disconnect(int c);  /* -1: not a handle */
-extern char *pbs_default(void);    /* static; NULL: none */
-extern char *pbs_geterrmsg(int c); /* the handle's own, until its next call; may be NULL */
-extern struct ecl_attribute_errors *pbs_get_attributes_in_error(int c); /* not to be freed */
-extern int pbs_loadconf(int reload);                                    /* 1: done, 0: failed */
-extern int pbs_geterrno(void);
-extern int pbs_query_max_connections(void);
+/* Close the handle. Calls of other threads that are under way on it fail. 0, and pbs_errno is as it was, since it may be the
+ * reason to disconnect; -1, PBSE_NOCONNECTS: not a handle. */
+extern int pbs_disconnect(int c);
+extern char *pbs_default(void); /* static; NULL: none */
+/* The text of this thread's last error on the handle, and the attributes that the server refused in it. Both live until the
+ * thread's next call on the handle, and are not to be freed. NULL: there is nothing to say. */
+extern char *pbs_geterrmsg(int c);
+extern struct ecl_attribute_errors *pbs_get_attributes_in_error(int c);
+/* Read pbs.conf and the environment, if that has not been done yet or `reload` is not 0; other calls do so themselves. 1: done, 0:
+ * failed, and what was read before holds. */
+extern int pbs_loadconf(int reload);
+extern int pbs_geterrno(void);              /* pbs_errno, for languages that cannot use the macro */
+extern int pbs_query_max_connections(void); /* handles that a process may have at once */
+/* For old programs: connections never delay. 0; -1: not a handle. */
 extern int pbs_connection_set_nodelay(int c);
 
-/* --- jobs ------------------------------------------------------------------------------------------ */
+/* --- jobs ------------------------------------------------------------------------------------------
+ *
+ * A call returns when the server has stored the change, unless its comment says that it waits for hosts. No call has a time limit
+ * of its own: a request may be parked, and only the loss of the connection ends it (PBSE_PROTOCOL). Then the server may have done
+ * what was asked; all but pbs_submit leave it to the program to ask again.
+ *
+ * Errors that every call of a job may have: PBSE_UNKJOBID there is no such job, PBSE_IVALREQ it cannot be read as an identifier, PBSE_PERM it is
+ * not for this user, PBSE_HISTJOBID it has finished, PBSE_BADSTATE not in the state that it is in. */
 
+/* Make a job with these attributes (`op` is not looked at). The file `script` is read here, NULL: there is none; directives in
+ * it are the caller's to turn into attributes. destination: a queue, NULL: the default one. When the connection is lost before the
+ * answer, the call connects again and asks with the same token, so that a job is made once. NULL: pbs_errno. */
 extern char *pbs_submit(int c, struct attropl *attrib, const char *script, const char *destination,
                         const char *extend); /* the id, to be freed */
+/* Set attributes; an empty value unsets one. All are checked before one changes. PBSE_MODATRRUN: not while the job runs. */
 extern int pbs_alterjob(int c, const char *jobid, struct attrl *attrib, const char *extend);
+/* The same, sent only: 0 means that it has left, and its answer is thrown away when it comes. */
 extern int pbs_asyalterjob(int c, const char *jobid, struct attrl *attrib, const char *extend);
+/* Delete a job. The call returns when that is stored: a job that waits is gone then, one that runs gets SIGTERM, after its queue's
+ * kill_delay SIGKILL, and is gone when its host says so. extend: FORCE (do not wait for the host), NOMAIL, ..., joined by + or a
+ * comma. PBSE_NORELYMOM: a host is away; the order is kept, and obeyed when it is back. */
 extern int pbs_deljob(int c, const char *jobid, const char *extend);
+/* The same for numjids jobs in as few requests as they fit in. Those that were not deleted, each with its error, for
+ * pbs_delstatfree; NULL with pbs_errno 0: all were. One that is NULL: PBSE_IVALREQ, and none is deleted. */
 extern struct batch_deljob_status *pbs_deljoblist(int c, char **jobids, int numjids, const char *extend);
 extern void pbs_delstatfree(struct batch_deljob_status *list);
+/* hold_type: letters, USER_HOLD, OTHER_HOLD, SYSTEM_HOLD; NULL or "" is USER_HOLD. A job runs when it has no hold left. */
 extern int pbs_holdjob(int c, const char *jobid, const char *hold_type, const char *extend);
 extern int pbs_rlsjob(int c, const char *jobid, const char *hold_type, const char *extend);
-extern char *pbs_locjob(int c, const char *jobid, const char *extend); /* to be freed */
+extern char *pbs_locjob(int c, const char *jobid,
+                        const char *extend); /* the server that has it, to be freed */
+/* Into another queue, of this server or another. Not while it runs. */
 extern int pbs_movejob(int c, const char *jobid, const char *destination, const char *extend);
+/* Write msg into the job's output files: fileopt is MSG_OUT, MSG_ERR or both; 0 is MSG_ERR. */
 extern int pbs_msgjob(int c, const char *jobid, int fileopt, const char *msg, const char *extend);
+/* Exchange the places of two jobs that wait. */
 extern int pbs_orderjob(int c, const char *job1, const char *job2, const char *extend);
+/* A running job gives back vnodes, "n3+n4"; NULL or "": all but those of its first host. */
 extern int pbs_relnodesjob(int c, const char *jobid, const char *node_list, const char *extend);
+/* End the run as pbs_deljob does, and put the job back into its queue; returns when its last host has ended it. extend "force": does
+ * not wait for hosts. PBSE_NORERUN: the job's Rerunable is False. */
 extern int pbs_rerunjob(int c, const char *jobid, const char *extend);
+/* Start a job on the vnodes of location, an exec_vnode; NULL or "": the scheduler is asked for a place. pbs_runjob returns when the
+ * job has started on its hosts, or could not; the other two when the start is stored. PBSE_RESCUNAV: something is not free (any more),
+ * and nothing has changed; PBSE_NOSCHEDULER: there is none to ask. */
 extern int pbs_runjob(int c, const char *jobid, const char *location, const char *extend);
 extern int pbs_asyrunjob(int c, const char *jobid, const char *location, const char *extend);
 extern int pbs_asyrunjob_ack(int c, const char *jobid, const char *location, const char *extend);
+/* A signal's name, with or without SIG, its number, or one of the SIG_ words above. PBSE_UNKSIG; PBSE_NORELYMOM: a host is away, or
+ * has not answered in 120 s. */
 extern int pbs_sigjob(int c, const char *jobid, const char *signal, const char *extend);
+/* PBSE_NOSUP, both. */
 extern int pbs_stagein(int c, const char *jobid, const char *location, const char *extend);
 extern int pbs_py_spawn(int c, char *jobid, char **argv, char **envp);
+/* 1: the text begins as an identifier of a job does, and not as a queue's name; no server is asked. 0: it does not. */
 extern int pbs_isjobid(const char *text);
 
-/* --- questions: free with pbs_statfree; pbs_selectjob with one free() ------------------------------ */
+/* --- questions: free with pbs_statfree; pbs_selectjob with one free() ------------------------------
+ *
+ * The object that is named, or all of the kind where the name is NULL or "". `out` names the attributes that are wanted, and only
+ * those travel; NULL: all that the caller may read. A list with pbs_errno 1: of several names some are unknown, and the first of them
+ * is in the text. A list with another pbs_errno: the answer broke off, and this is what had come. */
 
+/* Jobs for which all criteria hold: their identifiers, with NULL at the end; or (pbs_selstat) their attributes. */
 extern char **pbs_selectjob(int c, struct attropl *criteria, const char *extend);
 extern struct batch_status *pbs_selstat(int c, struct attropl *criteria, struct attrl *out,
                                         const char *extend);
+/* id: an identifier, several with commas between them, or a queue. Letters of extend: x finished jobs too, t subjobs too. */
 extern struct batch_status *pbs_statjob(int c, const char *id, struct attrl *out, const char *extend);
 extern struct batch_status *pbs_statque(int c, const char *queue, struct attrl *out, const char *extend);
 extern struct batch_status *pbs_statserver(int c, struct attrl *out, const char *extend);
 extern struct batch_status *pbs_statsched(int c, struct attrl *out, const char *extend);
+/* Hosts (pbs_statnode is an older name of pbs_stathost): the vnodes of a host are one entry, with amounts summed and "<various>" where
+ * other values differ. pbs_statvnode shows them as they are. */
 extern struct batch_status *pbs_statnode(int c, const char *host, struct attrl *out, const char *extend);
 extern struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend);
 extern struct batch_status *pbs_statvnode(int c, const char *vnode, struct attrl *out, const char *extend);
@@ -599,25 +651,37 @@ extern struct batch_status *pbs_statrsc(int c, const char *resc, struct attrl *o
 extern struct batch_status *pbs_stathook(int c, const char *hook, struct attrl *out, const char *extend);
 extern void pbs_statfree(struct batch_status *list);
 
-/* --- reservations ---------------------------------------------------------------------------------- */
+/* --- reservations ----------------------------------------------------------------------------------
+ *
+ * Times in attributes are seconds since 1970, in decimal. With the attribute `interactive` the first two return when a scheduler has
+ * decided, or when that many seconds are over. They answer the identifier and a word: "R5.svr1 UNCONFIRMED". */
 
 extern char *pbs_submit_resv(int c, struct attropl *attrib, const char *extend); /* to be freed */
 extern char *pbs_modify_resv(int c, const char *resvid, struct attropl *attrib, const char *extend);
+/* Its queue and its jobs are deleted with it. */
 extern int pbs_delresv(int c, const char *resvid, const char *extend);
+/* For schedulers, operators, managers: the place that was found (location, an exec_vnode), and the start, 0: as asked. extend says
+ * which of the two it is: PBS_RESV_CONFIRM_SUCCESS, PBS_RESV_CONFIRM_FAIL; pbs_submit_resv(3) has what may follow it. */
 extern int pbs_confirmresv(int c, const char *resvid, const char *location, unsigned long start,
                            const char *extend);
 
 /* --- administration -------------------------------------------------------------------------------- */
+/* command: CREATE, DELETE, SET, UNSET (and IMPORT, EXPORT of hooks); objname is "" for the server. All of a request is checked before one
+ * attribute changes. */
 
 extern int pbs_manager(int c, int command, int objtype, const char *objname, struct attropl *attrib,
                        const char *extend);
+/* End the server. Jobs run on after SHUT_QUICK. */
 extern int pbs_terminate(int c, int manner, const char *extend);
 
 /* --- for schedulers -------------------------------------------------------------------------------- */
 
 /* Answers when every job has given way: one entry a job, in the order of jobids (NULL terminated). One free(). */
 extern preempt_job_info *pbs_preempt_jobs(int c, char **jobids);
+/* Make the connections those of a sched object (NULL: "default"). The primary one has the name until it is closed: PBSE_SCHEDCONNECTED,
+ * another one has it. The secondary one is for orders; it may be the same, or -1. */
 extern int pbs_register_sched(const char *sched_id, int primary_conn, int secondary_conn);
+/* The older form of pbs_sched_reply (pbs_ext.h): what has become of a job that a client has asked to be run. */
 extern int pbs_defschreply(int c, int cmd, char *id, int err, char *txt, char *extend);
 
 /* --- old calls, kept for the linker: PBSE_NOSUP ---------------------------------------------------- */
