@@ -1,4 +1,10 @@
-/* Waiting is done by looking, a hundred times a second: nothing else happens in the shepherd meanwhile, and what the
+/* A job comes back from its image. See restart.h.
+ *
+ * The steps: the script of the site is one that root may run; the seal of the image is whole, or that of the image before it
+ * (RESTART_PREVIOUS, and the MOM plans again); the script runs; of what it has left the job's first process is found. A script that becomes
+ * the job is not waited for: its exec failing is then the end of the job, with EXIT_NO_EXEC.
+ *
+ * Waiting is done by looking, a hundred times a second: nothing else happens in the shepherd meanwhile, and what the
  * script leaves must not be reaped by the loop before it is known. */
 #include "restart.h"
 
@@ -60,6 +66,7 @@ static int wait_for_script(pid_t pid, unsigned limit_s)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* The child of ours that has the number of the job's session, else any child; 0: there is none. */
 static pid_t find_first(int session)
 {
     struct procs below;

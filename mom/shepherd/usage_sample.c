@@ -1,5 +1,12 @@
-/* cput is what living processes have, what they have waited for, and what we have waited for. A process that
- * is not waited for until the end is missing from it until then. */
+/* What a job has used. See usage_sample.h.
+ *
+ * cput is what living processes have, what they have waited for, and what we have waited for. A process that is not waited for
+ * until the end is missing from it until then. So one sample may show less than the one before it, when a process has ended
+ * and its parent has not waited for it yet: each sum is the largest that was seen, and never falls.
+ *
+ * Memory is that of the sample, so a peak between two samples is missed, except that of a single process that has ended: the
+ * kernel keeps its maximum (ru_maxrss). Adopted sessions are not children of ours, so what their processes
+ * use is in a sample only while they live. */
 #include "usage_sample.h"
 
 #include <stdbool.h>
@@ -11,6 +18,7 @@
 
 #include "procs.h"
 
+/* WINDOW_MIN_MS: /proc counts in ticks of 10 ms; over less than a second cpupercent would be noise. A choice. */
 enum { MS_PER_S = 1000, US_PER_MS = 1000, PERCENT = 100, WINDOW_MIN_MS = 1000 };
 
 static uint64_t ms_of(const struct timeval *t)

@@ -1,4 +1,12 @@
-/* One packet, one fork. The zygote never allocates, waits for no process, and holds no descriptor but its socket. */
+/* One packet, one fork. See zygote.h.
+ *
+ *   MOM -> zygote     path of a run's directory + a socket; nothing comes back on this way
+ *   zygote -> child   setsid, then supervise_run, as `pbs_shepherd hold` does
+ *   child -> MOM      on its own socket from here on (tm/mom_link.c)
+ *
+ * The zygote never allocates, waits for no process, and holds no descriptor but its socket: what it held or had locked would
+ * be in every shepherd that it forks. A packet without a socket starts nothing. A fork that fails shows at the MOM as the end
+ * of the run's socket, as a shepherd that dies at once does. */
 #include "zygote.h"
 
 #include <errno.h>
@@ -48,7 +56,7 @@ static ssize_t zygote_receive(int mom, struct packet *p)
 
 static int become_shepherd(int mom, const struct packet *p)
 {
-    signal(SIGCHLD, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* the zygote ignores it, and a shepherd must wait for its job's processes */
     close(mom);
     setsid();
     shep_title_set(p->path, "");

@@ -1,4 +1,12 @@
-/* The errand behind $action. It stays the script's parent, since an image counts only when the script has ended well and
+/* The errand behind $action, which saves a running job. See action.h.
+ *
+ *   end of the script   it says that             <image>.new
+ *   0                   the job lives, saved     becomes <image>
+ *   3                   saved, the job is gone   becomes <image>, if no session of the job lives any more
+ *   another status      it has failed            is removed
+ *   a signal                                     is left: we end by the same signal, and the next attempt removes it
+ *
+ * The errand stays the script's parent, since an image counts only when the script has ended well and
  * the image has reached the disk. */
 #include "action.h"
 

@@ -1,3 +1,8 @@
+/* What programs of the site and errands have in common. See errand.h.
+ *
+ * An errand is a pbs_shepherd that does one thing for the MOM and ends. The MOM gives arguments as XDR on standard input, and reads the
+ * answer from standard output; the order is in the run's directory. What is wrong is a line on standard error, and exit status 1. */
+
 /* A script of the site that outlived its MOM would run beside the one that the next MOM starts. The kernel tells us when
  * the MOM is gone; our group is the script's. */
 #include "errand.h"
@@ -36,6 +41,7 @@ int errand_check(const char *file, struct err *e)
 
     if (stat(file, &st) < 0)
         return err_errno(e, errno, "script %s cannot be read", file);
+    /* It runs with our rights, so no other user may be able to write it: neither the file, nor a directory on the way to it. */
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0500) != 0500 || (st.st_mode & 022))
         return err_set(e, EACCES, "script %s cannot be executed due to permissions (Permission Error)", file);
     if (trusted_program(file, real, &why) < 0)

@@ -1,3 +1,9 @@
+/* The seal of an image, from a walk through it in the order of names. See image_seal.h.
+ *
+ * Names in the manifest are relative to the image, so it may be renamed or unpacked on another host. A device, a socket or a pipe has
+ * no contents to seal, and an image that has one is invalid. A file that is replaced by something else during the walk is
+ * refused too; one that changes meanwhile gets a seal that does not hold later. */
+
 /* SHA256_Init, _Update and _Final alone: linked statically they cost 26 kB, where SHA256() and EVP would bring 4 MB of libcrypto
  * into each shepherd. */
 #define OPENSSL_SUPPRESS_DEPRECATED

@@ -1,4 +1,9 @@
-/* TMPDIR is in a directory that is open to all, and is its owner's: what is found under its name may be anything, so it
+/* What a job has of files before it begins: TMPDIR, the nodefile; and their end. See job_dirs.h.
+ *
+ * Making and removing files is most of what a short job costs its host, so a TMPDIR that is as a new one would be (own_dir_is_fresh), and
+ * the nodefile, are renamed into the run's directory, and the next run of the same owner renames them back (rundir_pool.h).
+ *
+ * TMPDIR is in a directory that is open to all, and is its owner's: what is found under its name may be anything, so it
  * is looked at without following links, and looked at again before it is used again. Nothing that is there is replaced. */
 #include "job_dirs.h"
 

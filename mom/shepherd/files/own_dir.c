@@ -1,4 +1,10 @@
-/* Ownership is given by the descriptor of what was made. Nothing can take its place between the two: only its owner, who
+/* Directories of a job's owner in a place where every user may write. See own_dir.h.
+ *
+ * The name that is wanted may be taken: by the directory of an earlier run of the job, which is used if it is the owner's and
+ * closed to others; or by another user, who can guess the name. Then a name that cannot be guessed is taken instead, and the caller
+ * notes it (rundir_moved.h). So no user can keep a job from starting, or have it write into a directory of theirs.
+ *
+ * Ownership is given by the descriptor of what was made. Nothing can take its place between the two: only its owner, who
  * is still we, can move it where it is. */
 #include "own_dir.h"
 

@@ -1,3 +1,9 @@
+/* A piece of what a job has written so far, for qpeek. See peek.h.
+ *
+ * It is read through the descriptor that the job writes to, not by the file's name: the owner may have moved the file, or put another
+ * one in its place. And it is opened with the owner's rights, so that no user sees more than that job's owner may read. Output that goes
+ * to a terminal or a pipe cannot be read twice, and is refused. */
+
 /* The descriptor of the job's output is open for writing only; /proc leads from it to the file itself. */
 #include "peek.h"
 
@@ -27,6 +33,7 @@ static int peek_open(int fd, const struct shep_order *o, struct err *e)
     return again;
 }
 
+/* offset < 0 counts from the end; what lies outside of the file is moved to its nearest end. */
 static uint64_t peek_begin_of(int64_t offset, uint64_t size)
 {
     uint64_t back = offset < 0 ? 0 - (uint64_t)offset : 0;

@@ -1,5 +1,8 @@
-/* START names the hosts, the nodefile the nodes; they are brought together by name. Read once, when the first task is asked
- * for. */
+/* The nodes of TM, and the host that each is on. See job_nodes.h.
+ *
+ * START names the hosts, the nodefile the nodes; they are brought together by name. Read once, when the first task is asked for.
+ * The text is that of the order, which is never written again, so nodes that the job gives back keep their numbers: a program may
+ * have them already. A line whose name is not in START counts as a node of this host; a job without a nodefile has one node, here. */
 #include "job_nodes.h"
 
 #include <errno.h>

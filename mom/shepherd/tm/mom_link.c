@@ -1,4 +1,11 @@
-/* Few connections, small messages: each peer is an rpc_core, read and written when poll says so. A peer that
+/* The shepherd's end of its conversation with MOMs. See mom_link.h.
+ *
+ * The MOM that starts a shepherd gives it a connected socket. When that MOM ends, the shepherd listens in the run's directory, and the
+ * next MOM connects and says HELLO. NEWS go to peers that have greeted and are not repeated: they only say sooner what the records
+ * of the run say too. Several peers at once are a MOM that was killed and the next one; a question of ours goes to the newest, and is
+ * lost with it.
+ *
+ * Few connections, small messages: each peer is an rpc_core, read and written when poll says so. A peer that
  * fails is marked and dropped at the end of the turn only, because its core may be the one that is calling
  * us.
  *
@@ -21,6 +28,7 @@
 #include "rundir.h"
 #include "strbuf.h"
 
+/* RECORD_LIMIT: a letter (SHEP_LETTER_MAX, 4 MB) and what is around it. */
 enum { PEERS_MAX = MOM_LINK_FDS_MAX - 1, RECORD_LIMIT = 5 << 20, PIECE = 65536, AGAIN_MS = 1000 };
 
 struct peer {

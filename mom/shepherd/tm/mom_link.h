@@ -40,7 +40,7 @@ enum { MOM_LINK_FDS_MAX = 8 };
  * has started us (it need not say HELLO), or -1. NULL: e. */
 struct mom_link *mom_link_create(const char *path, int first, const struct mom_link_row *rows, size_t n_rows,
                                  void *arg, struct err *e);
-void mom_link_destroy(struct mom_link *l);
+void mom_link_destroy(struct mom_link *l); /* questions under way are told "lost" */
 
 size_t mom_link_fds(const struct mom_link *l, struct pollfd out[static MOM_LINK_FDS_MAX]);
 int mom_link_wait_ms(
@@ -57,8 +57,8 @@ void mom_link_answer(struct mom_link *l, const struct mom_link_ticket *t, xdrpro
  * now. */
 int mom_link_ask(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p);
 
-/* Send what is queued, waiting for at most limit_ms. */
 size_t mom_link_owes(const struct mom_link *l); /* bytes that no MOM has taken yet */
+/* Send what is queued, waiting for peers that do not read, at most limit_ms for all of them. */
 void mom_link_flush(struct mom_link *l, int limit_ms);
 
 #endif

@@ -1,5 +1,13 @@
-/* An entry is alive, then ended (waited for; no longer found by process), then over (its output has gone as well; waiters are
- * told), and at last forgotten. Both hashes hold the same entries; that by process only the living. */
+/* The table of a job's tasks on this host. See tasks.h.
+ *
+ *   tasks_add -> alive --tasks_ended--> ended --tasks_over--> over --(TASKS_ENDED_MAX later ends)--> forgotten
+ *
+ * Ended: the process was waited for, and is no longer found by it, since its number may be given to another. Over: its output has
+ * gone as well, and waiters are told. That order is the promise of TM: who hears of a task's end has all of its output. Both
+ * calls may come twice and then do nothing. Both hashes hold the same entries; that by process only the living.
+ *
+ * A number is host << TMX_TASK_BITS | n, so each host gives its own without asking. TM_INIT_TASK, the script, is the first of host 0.
+ * Infos are bounded over all tasks together: a program may publish under any number of names. */
 #include "tasks.h"
 
 #include <errno.h>
@@ -10,6 +18,7 @@
 
 #include <tm.h>
 
+/* SIGNALLED: a task that a signal ended has status 256 + signal, as a job's Exit_status has. */
 enum { SIGNALLED = 256, FIRST_NUMBER = 2, NUMBER_MASK = (1 << TMX_TASK_BITS) - 1 };
 
 struct tasks {

@@ -71,14 +71,18 @@ unsigned tasks_number(struct tasks *t);
 struct tasks_entry *tasks_add(struct tasks *t, unsigned id, pid_t pid); /* NULL: no memory */
 struct tasks_entry *tasks_find(const struct tasks *t, unsigned id);
 struct tasks_entry *tasks_find_pid(const struct tasks *t, pid_t pid); /* that has not ended */
+/* The task that the letter `number` of host `from` has asked for: the letter came again. NULL: there is none, or number is 0. */
 struct tasks_entry *tasks_find_letter(const struct tasks *t, unsigned from, uint64_t number);
 
+/* Its process was waited for, with this status as of waitpid. Its output may still be on its way: tasks_over follows. */
 void tasks_ended(struct tasks *t, struct tasks_entry *x, int wait_status);
-void tasks_over(struct tasks *t, struct tasks_entry *x); /* tells the waiters */
+/* Its output has gone too: tell the waiters. May free an older entry, but none during tasks_each. Nothing before tasks_ended. */
+void tasks_over(struct tasks *t, struct tasks_entry *x);
 /* `w` is called at the end, perhaps inside this. */
 void tasks_wait(struct tasks_entry *x, struct tasks_waiter *w);
 
 size_t tasks_alive(const struct tasks *t);
+/* Every task, also those that have ended. */
 void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), void *arg);
 
 /* What was published under that name before goes. -1, with what was there still: ENOMEM; ENOSPC beyond TASKS_INFO_BYTES_MAX (names

@@ -1,7 +1,15 @@
-/* Who asks, and where it is done. A client first says INIT (or asks to attach, for which it needs to know nothing); then it asks,
- * and each answer may be late. A question about another host goes there as a letter; a letter that comes from there is
- * about this one.
- */
+/* Who asks, and where it is done. See tm_server.h.
+ *
+ *   client: INIT (job, cookie, task)  ->  nodes, parent           first; only attaching needs to know nothing
+ *   client: ASK                       ->  answer, perhaps late    many may be under way (tm_reply_may_wait)
+ *   client hangs up                       what it waits for is dropped; what it has started runs on
+ *
+ * A question names a node or a task, and thereby a host. About this host: tm_asks.c. About another one: it goes there as a letter
+ * through both MOMs (peer_rpc.c), which may come twice. A letter from there is about this host, and is never sent on, so no letter
+ * travels in a circle.
+ *
+ * The socket is there from the start of the job; tables are made at the first question (tm_server_wake), since most jobs
+ * never ask. A wake that fails is tried again at the next one. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
