@@ -1,4 +1,16 @@
-/* Suspending a job. With a freezer: make the group and move the job in, one pass after the other until a pass finds
+/* What holds the processes of a job together. See confine.h.
+ *
+ *   confine_create      names only; nothing is made
+ *   confine_limit       makes the group of a limit, before the first process
+ *   confine_fork/_enter each process of the job goes in before it executes anything
+ *   confine_prepare     makes the freezer's group and moves the job in; confine_suspend does it where that is still to be done
+ *   confine_destroy     removes groups; one that is not empty yet stays, for confine_sweep
+ *
+ * A group is called pbs_OWNER_RUN.PID. With version 2 one directory is the group of the freezer and of all limits; with version 1
+ * each controller has a hierarchy of its own, and the group is made in each. `suspended` is set before all processes are stopped: what
+ * fails then is undone by confine_resume, which does nothing for a job that is not suspended.
+ *
+ * Suspending a job. With a freezer: make the group and move the job in, one pass after the other until a pass finds
  * no new process; what is frozen cannot fork, and what is forked in the group is in it, so the passes end. With signals:
  * the same passes, and each process must be seen stopped.
  *
@@ -38,7 +50,8 @@ struct confine {
     pid_t root;
     struct procs_sessions adopted;
     int stop_signal, continue_signal;
-    struct { /* by our signal: what had stopped itself before is not woken */
+    struct
+    { /* by our signal: what had stopped itself before is not woken; a process that has ended stays in the list */
         pid_t *list;
         size_t n;
     } stopped;
@@ -241,6 +254,7 @@ static void limit_process(const struct confine *c, pid_t pid)
             confine_group_add(c->limit[i].dir, pid, NULL);
 }
 
+/* Is there any limit? Without one no process has to be moved. */
 static bool is_limited(const struct confine *c)
 {
     bool any = false;

@@ -1,4 +1,9 @@
-/* Records come in order: a task begins with its session and ends with session 0. The session of one that has ended may
+/* The sessions of a run that have not ended. See run_tasks.h.
+ *
+ * The script's session comes with the record "started" and stays in the list when the script has ended. The order of the list
+ * means nothing: the last entry takes the place of one that is dropped.
+ *
+ * Records come in order: a task begins with its session and ends with session 0. The session of one that has ended may
  * have become a stranger's, so it must go from the list. */
 #include "run_tasks.h"
 

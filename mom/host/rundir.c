@@ -18,6 +18,8 @@
 #include "rundir_moved.h"
 #include "strbuf.h"
 
+/* ITEM_HEAD: the length of an item, four bytes, the highest first. LOG_MAX is a choice, far above what a run writes: a longer file is
+ * not read, so a damaged one cannot take all memory. */
 enum { LOG_MAX = 256 << 20, ITEM_HEAD = 4, PATH_LEN_MAX = 8192 };
 
 int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run)

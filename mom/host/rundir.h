@@ -45,7 +45,7 @@ int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsign
 
 /* Make it, with an empty journal: what a crash left half-made is removed first. 0 or -1. */
 int rundir_create(const char *path, struct err *e);
-int rundir_remove(const char *path, struct err *e);
+int rundir_remove(const char *path, struct err *e); /* with all that is in it */
 
 /* Its order and records are void from now on, but for a byte that keeps the file's block. -1: a shepherd holds the run,
  * or it cannot be done; it may still be removed. */
@@ -75,7 +75,7 @@ int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t 
 int rundir_records_read(const char *path, xdrproc_t codec, size_t item_size,
                         void (*fn)(void *arg, void *item), void *arg, struct err *e);
 
-/* Does a shepherd hold this run? It locks the file before it does anything. */
+/* Does a shepherd hold this run? It locks the file before it does anything, and its end unlocks it. False also where there is no file. */
 bool rundir_is_held(const char *path);
 int rundir_hold(int run_fd, struct err *e); /* -1 EWOULDBLOCK: another shepherd does */
 

@@ -1,4 +1,11 @@
-/* The directory of nodefiles is ours alone, so the file may be replaced by its name. See nodefile.h. */
+/* PBS_NODEFILE. See nodefile.h.
+ *
+ * START gives the order of lines in one of two ways: in its extension, as HOST*LINES one after the other, behind the key of
+ * the job's files; else each host has its mpiprocs lines, in the order of the hosts. A host whose vnodes are all given
+ * back has no line; one that keeps a vnode keeps all of its lines.
+ *
+ * The directory of nodefiles is ours alone, so the file may be replaced by its name. It is replaced where it is there: the shepherd
+ * of a run that has not begun writes it from the order. */
 #include "nodefile.h"
 
 #include <errno.h>
@@ -25,6 +32,7 @@ bool nodefile_gives_up(const struct exec_update_args *a, const char *vnode)
     return false;
 }
 
+/* Does the job give back every vnode that it has of this host? */
 static bool is_left(const exec_job_host *h, const struct exec_update_args *a)
 {
     for (u_int i = 0; i < h->chunks.chunks_len; i++)

@@ -1,6 +1,6 @@
 #ifndef ORDER_MAKE_H
 #define ORDER_MAKE_H
-/* A run and its owner make the shepherd's order. Pure but for nothing: no file is touched. */
+/* A run and its owner make the shepherd's order. No file is touched. */
 #include "err.h"
 
 struct home;

@@ -1,4 +1,14 @@
-/* From START to the order. The owner is asked of a worker, a long script comes in pieces; meanwhile the run
+/* From START to the order. See prepare.h.
+ *
+ *   prepare_take     the run is in the table and has a directory; START is answered after this
+ *   prepare_begin    the owner is known, or asked of a worker
+ *     ^image         START names an image on another host; prepare_image_over comes back to prepare_begin
+ *     make_order     and what START holds of the script is written
+ *     ^fetch         once for each piece that is missing; prepare_piece writes it
+ *   complete         the order is written: from now on a MOM that is started again finds the run
+ *   ^ready           or, from any step, ^failed with r->failure filled
+ *
+ * The owner is asked of a worker, a long script comes in pieces; meanwhile the run
  * is there, so that every order about it finds it. An answer (of the worker, or a piece) carries the run's
  * numbers and not its address, and looks it up again.
  *
@@ -53,8 +63,8 @@ struct prepare_waiting {
 };
 
 struct prepare_fetch {
-    int fd;
-    uint64_t got;
+    int fd;       /* of the script; -1: not open */
+    uint64_t got; /* bytes of it that are written: where the next piece begins */
     struct shep_order order;
 };
 

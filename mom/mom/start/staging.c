@@ -1,4 +1,10 @@
-/* The errand `pbs_shepherd stage` gets its list on standard input and answers on standard output, both XDR. It has no
+/* Files of a job: where they lie, and the errand that brings them in. See staging.h.
+ *
+ * staging_begin starts the errand as a child; its end (staging_on_end) is the one answer. It writes into a file in memory, not into
+ * a pipe, so it never waits for this MOM to read. r->staging is NULL before `fn` is called: `fn` may begin another one, or
+ * end the run. An errand that was killed, or whose answer cannot be read, counts as one file that is missing.
+ *
+ * The errand `pbs_shepherd stage` gets its list on standard input and answers on standard output, both XDR. It has no
  * time limit of its own: a job that is deleted ends it, and a MOM that dies does. */
 #include "staging.h"
 
@@ -33,6 +39,8 @@ struct staging {
 };
 
 /* ---- the list */
+/* Where the other end of a file is, as the errand is told: a path if it is on this host (relative ones begin at the owner's home), else
+ * host:path. */
 static char *there_of(const struct home *h, const char *owner_home, const char *text, bool *local)
 {
     struct strbuf found, path;
