@@ -561,6 +561,46 @@ static int check_only(const struct command_line *c)
     return rc < 0 ? 1 : 0;
 }
 
+static int mom_vnodes_insert(const char *dir, char *const operands[], struct err *e)
+{
+    return vnodes_insert(dir, operands[0], operands[1], e);
+}
+
+static int mom_vnodes_remove(const char *dir, char *const operands[], struct err *e)
+{
+    return vnodes_remove(dir, operands[0], e);
+}
+
+static int mom_vnodes_show(const char *dir, char *const operands[], struct err *e)
+{
+    return vnodes_show(dir, operands[0], e);
+}
+
+static int mom_vnodes_list(const char *dir, char *const operands[], struct err *e)
+{
+    return vnodes_list(dir, e);
+}
+
+/* What -s can be told to do, and with how many operands. */
+static const struct mom_vnodes_row {
+    const char *verb;
+    int n;
+    int (*run)(const char *dir, char *const operands[], struct err *e);
+} mom_vnodes_rows[] = {
+    {"insert", 2, mom_vnodes_insert},
+    {"remove", 1, mom_vnodes_remove},
+    {"show", 1, mom_vnodes_show},
+    {"list", 0, mom_vnodes_list},
+};
+
+static int mom_vnodes_do(const char *dir, const struct command_line *c, struct err *e)
+{
+    for (size_t i = 0; i < sizeof mom_vnodes_rows / sizeof mom_vnodes_rows[0]; i++)
+        if (strcmp(c->verb, mom_vnodes_rows[i].verb) == 0 && c->n == mom_vnodes_rows[i].n)
+            return mom_vnodes_rows[i].run(dir, c->operands, e);
+    return err_set(e, EINVAL, "usage: pbs_mom -s insert NAME FILE | remove NAME | show NAME | list");
+}
+
 /* Without the MOM: its files may be the very ones that keep it from starting. */
 static int edit_vnodes(const struct command_line *c)
 {
@@ -571,16 +611,8 @@ static int edit_vnodes(const struct command_line *c)
 
     if (!dir)
         err_set(&e, e.code ? e.code : ENOMEM, "%s", e.code ? e.text : "no memory");
-    else if (strcmp(c->verb, "insert") == 0 && c->n == 2)
-        rc = vnodes_insert(dir, c->operands[0], c->operands[1], &e);
-    else if (strcmp(c->verb, "remove") == 0 && c->n == 1)
-        rc = vnodes_remove(dir, c->operands[0], &e);
-    else if (strcmp(c->verb, "show") == 0 && c->n == 1)
-        rc = vnodes_show(dir, c->operands[0], &e);
-    else if (strcmp(c->verb, "list") == 0 && c->n == 0)
-        rc = vnodes_list(dir, &e);
     else
-        err_set(&e, EINVAL, "usage: pbs_mom -s insert NAME FILE | remove NAME | show NAME | list");
+        rc = mom_vnodes_do(dir, c, &e);
     if (rc < 0)
         fprintf(stderr, "pbs_mom: %s\n", e.text);
     free(dir);

@@ -89,6 +89,30 @@ static int wait_ms(const struct supervise *h)
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
+/* Something is left after SIGKILL: kill again, or say that it cannot be killed. */
+static void look_at_killing(struct supervise *h, int64_t now)
+{
+    if (now >= h->give_up_mono_ms) {
+        h->leftovers = true;
+        supervise_post(h, SHEP_EV_GIVE_UP);
+    } else if (now >= h->grace_mono_ms) {
+        /* A job that forks faster than it can be found is stopped first; if that fails, it is killed all the same. */
+        confine_suspend(h->confine, STAND_STILL_MS, NULL);
+        supervise_kill(h);
+    }
+}
+
+/* What the state waits for, at most one thing. */
+static void look_at_state(struct supervise *h, int64_t now)
+{
+    if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
+        supervise_post(h, SHEP_EV_WALLTIME);
+    else if ((h->state == SHEP_STOPPING || h->state == SHEP_WITHDRAWN) && now >= h->grace_mono_ms)
+        supervise_post(h, SHEP_EV_GRACE_OVER);
+    else if (h->state == SHEP_KILLING)
+        look_at_killing(h, now);
+}
+
 static void look_at_time(struct supervise *h)
 {
     int64_t now = clock_real_mono_ms();
@@ -99,18 +123,7 @@ static void look_at_time(struct supervise *h)
     }
     if (h->n_unsaved && now >= h->save_mono_ms)
         supervise_save_records(h);
-    if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
-        supervise_post(h, SHEP_EV_WALLTIME);
-    else if ((h->state == SHEP_STOPPING || h->state == SHEP_WITHDRAWN) && now >= h->grace_mono_ms)
-        supervise_post(h, SHEP_EV_GRACE_OVER);
-    else if (h->state == SHEP_KILLING && now >= h->give_up_mono_ms) {
-        h->leftovers = true;
-        supervise_post(h, SHEP_EV_GIVE_UP);
-    } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms) {
-        /* A job that forks faster than it can be found is stopped first; if that fails, it is killed all the same. */
-        confine_suspend(h->confine, STAND_STILL_MS, NULL);
-        supervise_kill(h);
-    }
+    look_at_state(h, now);
 }
 
 /* The kernel has killed one process or all of them for lack of memory: kill those that are left. */

@@ -210,12 +210,10 @@ static int make_shell_job(const struct run *r, const char *shell, struct shep_or
 }
 
 /* A login shell on the terminal that qsub offers; a host that is ours is reached by itself. */
-static int make_interactive_job(const struct home *h, const struct run *r, const char *shell,
-                                struct shep_order *o, struct err *e)
+/* Where the waiting qsub listens, and the key that it expects. -1: no memory. */
+static int make_terminal(const struct home *h, const struct run *r, struct shep_order *o)
 {
-    const char *base = strrchr(shell, '/'), *host = run_attr(r, "Submit_Host", "");
-    const char *key = run_attr(r, "interactive_key", "");
-    struct strbuf b;
+    const char *host = run_attr(r, "Submit_Host", ""), *key = run_attr(r, "interactive_key", "");
 
     for (size_t i = 0; h->our_names[i]; i++)
         if (host && strcasecmp(host, h->our_names[i]) == 0)
@@ -226,6 +224,16 @@ static int make_interactive_job(const struct home *h, const struct run *r, const
     o->tty_host = strdup(host ? host : "");
     o->tty_port = strdup(run_attr(r, "interactive", ""));
     o->tty_key = strdup(key ? key : "");
+    return o->tty_host && o->tty_port && o->tty_key ? 0 : -1;
+}
+
+/* The owner's shell as a login shell: its name has a "-" before it, and there is neither script nor input. */
+static int make_interactive_job(const struct home *h, const struct run *r, const char *shell,
+                                struct shep_order *o, struct err *e)
+{
+    const char *base = strrchr(shell, '/');
+    struct strbuf b;
+
     o->exec_path = strdup(shell);
     o->script = strdup("");
     o->input = strdup("");
@@ -236,10 +244,9 @@ static int make_interactive_job(const struct home *h, const struct run *r, const
         o->argv.argv_val[0] = strbuf_take(&b);
         o->argv.argv_len = o->argv.argv_val[0] ? 1 : 0;
     }
-    return o->tty_host && o->tty_port && o->tty_key && o->exec_path && o->script && o->input &&
-                   o->argv.argv_len
-               ? 0
-               : no_memory(r, e);
+    if (make_terminal(h, r, o) < 0 || !o->exec_path || !o->script || !o->input || !o->argv.argv_len)
+        return no_memory(r, e);
+    return 0;
 }
 
 static int make_executable_job(const struct run *r, const char *executable, struct shep_order *o,

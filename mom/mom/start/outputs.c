@@ -291,6 +291,12 @@ static int add_item(const struct home *h, const struct run *r, const struct kind
     return rc;
 }
 
+/* Is there nothing that this host delivers at the end of this run? Then the files stay where they are. */
+static bool is_kept(const struct run *r)
+{
+    return r->keep_output || r->unwanted || run_is_sister(r) || terminal_is_interactive(r);
+}
+
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e)
 {
@@ -305,9 +311,7 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
     if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
         return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
-    for (int i = 0;
-         i < N_FILES && !r->keep_output && !r->unwanted && !run_is_sister(r) && !terminal_is_interactive(r);
-         i++) {
+    for (int i = 0; i < N_FILES && !is_kept(r); i++) {
         if (!is_written(join, i))
             tell_skipped(h, r, &kinds[i]);
         else if (add_item(h, r, &kinds[i], owner_home, status, out) < 0)
