@@ -213,24 +213,23 @@ static const char *granted(const struct batch_status *queue, const struct batch_
     return text && strcmp(text, "00:00:00") != 0 && strcmp(text, "0") != 0 ? text : NULL;
 }
 
-static void show_notice(struct preempt_policy_show *s, const struct batch_status *queue,
-                        const struct batch_status *sched)
+/* grace: the notice that a job gets, NULL: none. most: what a job may put it off to, NULL: it may not. narrows: a job
+ * may choose among the methods. */
+static void write_notice(struct json_out *out, const char *grace, const char *most, bool narrows)
 {
-    const char *grace = granted(queue, sched, "preempt_grace");
-    const char *most = grace ? granted(queue, sched, "preempt_grace_max") : NULL;
-    bool narrows = preempt_policy_show_is_true(queue, "preempt_methods_enable");
+    grace = grace ? grace : "0";
+    json_out_string(out, "notice", grace);
+    json_out_string(out, "notice_at_most", most ? most : grace);
+    json_out_open(out, "job_may_choose", '[');
+    if (narrows)
+        json_out_string(out, NULL, "preempt_methods");
+    if (strcmp(grace, "0") != 0)
+        json_out_string(out, NULL, "preempt_signal");
+    json_out_close(out, ']');
+}
 
-    if (s->json) {
-        json_out_string(&s->out, "notice", grace ? grace : "0");
-        json_out_string(&s->out, "notice_at_most", most ? most : grace ? grace : "0");
-        json_out_open(&s->out, "job_may_choose", '[');
-        if (narrows)
-            json_out_string(&s->out, NULL, "preempt_methods");
-        if (grace)
-            json_out_string(&s->out, NULL, "preempt_signal");
-        json_out_close(&s->out, ']');
-        return;
-    }
+static void print_notice(const char *grace, const char *most, bool narrows)
+{
     printf("      %-22s ", "notice");
     if (most)
         printf("%s before C, R or D; a job may put that off to %s after it\n", grace, most);
@@ -241,6 +240,19 @@ static void show_notice(struct preempt_policy_show *s, const struct batch_status
            grace     ? "the signal of its notice (preempt_signal)"
            : narrows ? ""
                      : "nothing");
+}
+
+static void show_notice(struct preempt_policy_show *s, const struct batch_status *queue,
+                        const struct batch_status *sched)
+{
+    const char *grace = granted(queue, sched, "preempt_grace");
+    const char *most = grace ? granted(queue, sched, "preempt_grace_max") : NULL;
+    bool narrows = preempt_policy_show_is_true(queue, "preempt_methods_enable");
+
+    if (s->json)
+        write_notice(&s->out, grace, most, narrows);
+    else
+        print_notice(grace, most, narrows);
 }
 
 static void show_in_force(struct preempt_policy_show *s, const struct batch_status *queue)

@@ -168,25 +168,37 @@ static void qmgr_apply_show_one(const struct qmgr_apply *q, int c, int verb, int
         qmgr_print_list(stdout, object, o);
 }
 
+/* What comes before the first object: a heading of `print`, or the head of the JSON. In JSON a name that is not there has none. */
+static void qmgr_apply_show_begin(const struct qmgr_apply *q, int c, int verb, int object, const char *name,
+                                  const char *server, const struct batch_status *list)
+{
+    if (verb == MGR_CMD_PRINT && has_custom(object, list))
+        qmgr_print_begin(stdout, object);
+    if (verb != MGR_CMD_PRINT && q->json->wanted && (list || !*name))
+        qmgr_json_begin(q->json, c, object, server);
+}
+
+/* As they are listed: scheduler objects with what their scheduler has said of itself, which `print` would not make again. */
+static struct batch_status *qmgr_apply_show_fetch(int c, int verb, int object, const struct attrs *wants,
+                                                  const char *name)
+{
+    pbs_errno = 0;
+    if (verb == MGR_CMD_LIST && object == MGR_OBJ_SCHED)
+        return pbs_statsched(c, attrs_attrl(wants), NULL);
+    return qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
+}
+
 static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
                            const char *name, const char *server)
 {
-    bool prints = verb == MGR_CMD_PRINT;
-    struct batch_status *list, *o, *resvs;
+    struct batch_status *list = qmgr_apply_show_fetch(c, verb, object, wants, name), *o, *resvs = NULL;
     size_t shown = 0;
 
-    pbs_errno = 0;
-    if (verb == MGR_CMD_LIST && object == MGR_OBJ_SCHED)
-        list = pbs_statsched(c, attrs_attrl(wants), NULL);
-    else
-        list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
         return qmgr_apply_report(q, c, object, name, server);
-    resvs = prints && object == MGR_OBJ_QUEUE && !*name ? qmgr_apply_reservations(c) : NULL;
-    if (prints && has_custom(object, list))
-        qmgr_print_begin(stdout, object);
-    if (!prints && q->json->wanted && (list || !*name))
-        qmgr_json_begin(q->json, c, object, server);
+    if (verb == MGR_CMD_PRINT && object == MGR_OBJ_QUEUE && !*name)
+        resvs = qmgr_apply_reservations(c);
+    qmgr_apply_show_begin(q, c, verb, object, name, server, list);
     for (o = list; o; o = o->next) {
         if (!qmgr_apply_shows(object, name, o, resvs))
             continue;

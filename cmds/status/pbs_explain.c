@@ -127,37 +127,53 @@ static void every(const char *label, const struct batch_status *b, const char *n
         }
 }
 
+/* What the time rests on: walltimes, and whether this job has one. */
+static void assumed(const struct batch_status *b)
+{
+    long long s = explain_text_number(b, "lasts", NULL);
+    char text[160];
+
+    if (s) {
+        snprintf(text, sizeof text, "that jobs run for their walltimes, this one %lld:%02lld:%02lld",
+                 s / HOUR_S, s / MINUTE_S % MINUTE_S, s % MINUTE_S);
+        line("assumed", text);
+    } else {
+        line("assumed", "that jobs run for their walltimes; this one has none");
+    }
+}
+
+/* Of a job that waits and whose start can be told. */
+static void expected_at(const struct batch_status *b, long long at_s)
+{
+    bool is_less = explain_text_number(b, "jobs_planned", NULL) < explain_text_number(b, "jobs_before", NULL);
+    long long alone_s = explain_text_number(b, "expected_alone", NULL);
+    char when[48], ahead[48], text[160];
+
+    snprintf(text, sizeof text, "%s%s, %s%s", is_less ? "not before " : "", when_text(at_s, when),
+             ahead_text(at_s, ahead), explain_text_of(b, "topjob", NULL) ? "; it is a top job" : "");
+    line("expected", text);
+    line("on", explain_text_of(b, "expected_vnode", NULL));
+    if (alone_s) {
+        snprintf(text, sizeof text, "%s", when_text(alone_s, when));
+        line("without others", text);
+    }
+    assumed(b);
+}
+
 static void expected(const struct batch_status *b)
 {
-    char when[48], ahead[48], text[160];
-    long long at_s = explain_text_number(b, "expected", NULL),
-              alone_s = explain_text_number(b, "expected_alone", NULL);
+    long long at_s = explain_text_number(b, "expected", NULL);
     const char *verdict = explain_text_of(b, "verdict", NULL);
     bool is_waiting = verdict && strcmp(verdict, "waits") == 0;
+    char text[160];
 
-    if (is_waiting && at_s) {
-        bool is_less =
-            explain_text_number(b, "jobs_planned", NULL) < explain_text_number(b, "jobs_before", NULL);
-        snprintf(text, sizeof text, "%s%s, %s%s", is_less ? "not before " : "", when_text(at_s, when),
-                 ahead_text(at_s, ahead), explain_text_of(b, "topjob", NULL) ? "; it is a top job" : "");
-        line("expected", text);
-        line("on", explain_text_of(b, "expected_vnode", NULL));
-    } else if (is_waiting && explain_text_of(b, "no_expectation", NULL)) {
+    if (is_waiting && at_s)
+        expected_at(b, at_s);
+    else if (is_waiting && explain_text_of(b, "no_expectation", NULL)) {
         snprintf(text, sizeof text, "not known: %.120s", explain_text_of(b, "no_expectation", NULL));
         line("expected", text);
     } else
         line("on", explain_text_of(b, "exec_vnode", NULL));
-    if (is_waiting && at_s && alone_s) {
-        snprintf(text, sizeof text, "%s", when_text(alone_s, when));
-        line("without others", text);
-    }
-    if (is_waiting && at_s && explain_text_number(b, "lasts", NULL)) {
-        long long s = explain_text_number(b, "lasts", NULL);
-        snprintf(text, sizeof text, "that jobs run for their walltimes, this one %lld:%02lld:%02lld",
-                 s / HOUR_S, s / MINUTE_S % MINUTE_S, s % MINUTE_S);
-        line("assumed", text);
-    } else if (is_waiting && at_s)
-        line("assumed", "that jobs run for their walltimes; this one has none");
 }
 
 static void preemption(const struct batch_status *b)
