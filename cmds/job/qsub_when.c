@@ -59,18 +59,6 @@ static void qsub_when_line(const char *label, const char *text)
     explain_text_line(LABEL_WIDTH, label, text);
 }
 
-/* "today 14:10:00", "Sat Nov 28 14:10:00 2026". */
-static void date_of(long long at_s, char out[static WHEN_TEXT_MAX])
-{
-    time_t at = (time_t)at_s, now = time(NULL);
-    struct tm tm, today;
-    bool is_today = localtime_r(&at, &tm) && localtime_r(&now, &today) && tm.tm_yday == today.tm_yday &&
-                    tm.tm_year == today.tm_year;
-
-    if (strftime(out, WHEN_TEXT_MAX, is_today ? "today %H:%M:%S" : "%a %b %e %H:%M:%S %Y", &tm) == 0)
-        snprintf(out, WHEN_TEXT_MAX, "%lld", at_s);
-}
-
 /* ", 2:00:00 earlier" than the first shape. */
 static void gain_of(const struct qsub_when *w, long long at_s, char out[static WHEN_TEXT_MAX])
 {
@@ -86,7 +74,7 @@ static void say_start(const struct qsub_when *w, const struct batch_status *b)
 {
     long long at_s = starts_s(b), before = explain_text_number(b, "jobs_before", NULL),
               planned = explain_text_number(b, "jobs_planned", NULL);
-    char date[WHEN_TEXT_MAX] = "now", gain[WHEN_TEXT_MAX], text[4 * WHEN_TEXT_MAX];
+    char date[EXPLAIN_TEXT_DATE_MAX] = "now", gain[WHEN_TEXT_MAX], text[4 * WHEN_TEXT_MAX];
     const char *why = explain_text_of(b, "no_expectation", NULL);
 
     if (at_s == 0) {
@@ -96,7 +84,7 @@ static void say_start(const struct qsub_when *w, const struct batch_status *b)
         return;
     }
     if (!starts_now(b))
-        date_of(at_s, date);
+        explain_text_date(at_s, time(NULL), date);
     gain_of(w, at_s, gain);
     snprintf(text, sizeof text, "%s%s%s", before > planned ? "not before " : "", date, gain);
     qsub_when_line("would start", text);

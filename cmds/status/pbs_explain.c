@@ -40,20 +40,9 @@ static void line(const char *label, const char *text)
 }
 
 /* "today 14:10:00", "Sat Nov 28 14:10:00". */
-static const char *when_text(long long at_s, char out[static 48])
+static const char *when_text(long long at_s, char out[static EXPLAIN_TEXT_DATE_MAX])
 {
-    time_t at = (time_t)at_s, now = time(NULL);
-    struct tm tm, today;
-    size_t n = 0;
-
-    if (!localtime_r(&at, &tm) || !localtime_r(&now, &today))
-        return "?";
-    if (tm.tm_yday == today.tm_yday && tm.tm_year == today.tm_year)
-        n = strftime(out, 48, "today %H:%M:%S", &tm);
-    else
-        n = strftime(out, 48, tm.tm_year == today.tm_year ? "%a %b %e %H:%M:%S" : "%a %b %e %H:%M:%S %Y",
-                     &tm);
-    return n ? out : "?";
+    return explain_text_date(at_s, time(NULL), out);
 }
 
 /* "in 20 minutes" */
