@@ -1,12 +1,12 @@
 """What keeps a job within what it asked for on its host, and what is left of it afterwards."""
 import os
 import shutil
-import signal
 
 import pytest
 
 from harness import users
 from harness.ask import ended
+from harness.mom_priv import add_lines, configure, configure_live, reread
 from harness.shepherds import confinement, groups, kill_shepherd, shepherd
 from harness.faults import processes_called, processes_with
 from harness.wait import until
@@ -29,16 +29,6 @@ def prefix_of(cx, node="n1"):
     return f"pbs_{jobs.st_dev:x}-{jobs.st_ino:x}_"
 
 
-def configure(cx, *lines):
-    """More lines for the configuration of n1, and SIGHUP; what of the log is said about it."""
-    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
-    with open(path, "a", encoding="ascii") as f:
-        f.write("".join(line + "\n" for line in lines))
-    before = cx.log("n1").count("jobs are confined by")
-    os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: cx.log("n1").count("jobs are confined by") > before, "the new configuration")
-
-
 def needs(cx, what):
     if confinement(cx)[what] in ("none", "rlimit"):
         pytest.skip(f"this host has no {what} controller that we may use")
@@ -52,7 +42,7 @@ def test_a_node_shows_what_holds_its_jobs(cx):
     assert c["pids"] in ("rlimit", "cgroup v1", "cgroup v2")
     assert c["cpuset"] in ("none", "off") and c["devices"] in ("none", "off")
     assert f"confinement = suspend:{c['suspend']},memory:{c['memory']}" in cx.command("pbsnodes", "-v", "n1").stdout
-    configure(cx, "$enforce !mem", "$pids_max 0", "$device_allow /dev/null")
+    configure_live(cx, "$enforce !mem", "$pids_max 0", "$device_allow /dev/null")
     until(lambda: confinement(cx)["memory"] in ("none", "off"), "the new confinement")
     assert confinement(cx)["pids"] in ("none", "off") and confinement(cx)["devices"] != "off"
     until(lambda: cx.node()["state"] == "free", "the node after its reload")
@@ -114,9 +104,7 @@ def test_a_job_that_asks_for_no_memory_has_no_limit(limiting):
 @history
 def test_a_site_can_leave_memory_unlimited(limiting):
     cx = limiting
-    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-        f.write("$enforce !mem\n")
-    cx.restart("n1")
+    configure(cx, "$enforce !mem")
     assert ended(cx, cx.submit(f"{TAKE} 300 0.1", select="1:ncpus=1:mem=50mb"))["Exit_status"] == "0"
 
 
@@ -171,7 +159,7 @@ def of_job(cx, job):
 @history
 def test_a_fork_bomb_hurts_only_its_own_job_and_can_be_ended(cx):
     needs(cx, "pids")
-    configure(cx, "$pids_max 50")
+    configure_live(cx, "$pids_max 50")
     bomb = cx.submit(BOMB)
     until(lambda: len(of_job(cx, bomb)) >= 45, "the bomb")
     other = cx.submit("for i in $(seq 20); do sleep 0.01 & done; wait; exit 4")
@@ -210,7 +198,7 @@ both_cpus = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
 @pytest.mark.complex(history=True, ncpus=2)
 def test_jobs_are_bound_to_processors_of_their_own_also_after_a_restart(cx):
     needs(cx, "cpuset")
-    configure(cx, "$cpuset true")
+    configure_live(cx, "$cpuset true")
     until(lambda: confinement(cx)["cpuset"] != "off", "the binding")
     first = cx.submit(f"{AFFINITY} > $PBS_O_WORKDIR/first.new; cd $PBS_O_WORKDIR; mv first.new first; sleep 600")
     until(lambda: cx.file("first"), "the first job's processors")
@@ -231,7 +219,7 @@ def test_jobs_are_bound_to_processors_of_their_own_also_after_a_restart(cx):
 
 @pytest.mark.complex(history=True, ncpus=3000)
 def test_a_host_that_offers_more_processors_than_it_has_binds_no_job_and_says_so(cx):
-    configure(cx, "$cpuset true")
+    configure_live(cx, "$cpuset true")
     assert confinement(cx)["cpuset"] in ("none", "off")
     if confinement(cx)["cpuset"] == "off":
         cx.wait_log("n1", "3000 ncpus are offered, this host has")
@@ -257,18 +245,16 @@ def test_a_job_opens_only_devices_that_the_site_allows_and_the_usual_ones(cx, de
     needs(cx, "devices")
     look = f"echo x > /dev/null && head -c 1 /dev/zero > /dev/null && (exec 3<>{device}) && echo open || echo shut"
     assert ended(cx, cx.submit(look)) and cx.file("out") == "open\n"
-    configure(cx, "$device_allow /dev/null rw")
+    configure_live(cx, "$device_allow /dev/null rw")
     assert ended(cx, cx.submit(look)) and cx.file("out") == "shut\n"
     assert "Operation not permitted" in cx.file("err")
-    configure(cx, f"$device_allow {device} rw")
+    configure_live(cx, f"$device_allow {device} rw")
     assert ended(cx, cx.submit(look)) and cx.file("out") == "open\n"
 
 
 def test_a_rule_for_devices_that_is_none_changes_nothing_and_is_named(cx):
-    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
-    with open(path, "a", encoding="ascii") as f:
-        f.write("$pids_max 10\n$device_allow /dev/no_such_thing rw\n")
-    os.kill(cx.pid("n1"), signal.SIGHUP)
+    add_lines(cx, "$pids_max 10", "$device_allow /dev/no_such_thing rw")
+    reread(cx)
     until(lambda: "/dev/no_such_thing is not a device of this host" in cx.log("n1"), "the refusal")
     cx.wait_log("n1", "the old configuration stays")
 

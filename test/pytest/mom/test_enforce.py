@@ -1,10 +1,10 @@
 """Limits that are looked at from time to time: $enforce of a host, and what a job may use on all its hosts together."""
 import os
-import signal
 
 import pytest
 
 from harness.ask import ended
+from harness.mom_priv import add_lines, configure_live, reread
 from harness.wait import until
 
 BURN = "python3 -c 'import os, sys, time\nwhile sum(os.times()[:2]) < float(sys.argv[1]): pass\ntime.sleep(600)'"
@@ -14,12 +14,7 @@ TAKE = "python3 -c 'import sys, time; x = bytearray(int(sys.argv[1]) << 20); tim
 def configure(cx, *lines, nodes=("n1",)):
     """More lines for the configuration of these nodes, and SIGHUP; samples every second."""
     for node in nodes:
-        path = os.path.join(cx.dir, "mom", node, "mom_priv", "config")
-        with open(path, "a", encoding="ascii") as f:
-            f.write("$min_check_poll 1\n$max_check_poll 1\n" + "".join(line + "\n" for line in lines))
-        before = cx.log(node).count("jobs are confined by")
-        os.kill(cx.pid(node), signal.SIGHUP)
-        until(lambda n=node, b=before: cx.logs(n, lines=2000).count("jobs are confined by") > b, "the new configuration")
+        configure_live(cx, "$min_check_poll 1", "$max_check_poll 1", *lines, node=node)
         until(lambda n=node: cx.node(n)["state"] == "free", "the node")
 
 
@@ -102,8 +97,6 @@ def test_memory_of_all_hosts_together_is_not_limited_where_the_site_does_not_say
 
 
 def test_a_rule_that_is_wrong_changes_nothing_and_says_what_there_is(cx):
-    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
-    with open(path, "a", encoding="ascii") as f:
-        f.write("$enforce average_cpu 1.5\n")
-    os.kill(cx.pid("n1"), signal.SIGHUP)
+    add_lines(cx, "$enforce average_cpu 1.5")
+    reread(cx)
     until(lambda: 'no variable "average_cpu"; there are average_trialperiod' in cx.log("n1"), "the refusal")

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from harness import faults
+from harness.mom_priv import configure
 from harness.wait import until
 
 MB = 1 << 20
@@ -148,10 +149,7 @@ def small_directory(cx):
 @pytest.mark.complex(nodes=2, ncpus=2)
 def test_a_job_that_finds_no_room_for_a_directory_of_its_own_runs_elsewhere_and_the_node_drains(cx, directive):
     with small_directory(cx) as path:
-        with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-            f.write(f"${directive} {path}\n")
-        cx.restart("n1")
-        until(lambda: cx.node().state == "free", "n1")
+        configure(cx, f"${directive} {path}")
         for name in ("a", "b"):
             with open(os.path.join(path, name), "w", encoding="ascii"):
                 pass

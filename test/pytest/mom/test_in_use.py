@@ -3,7 +3,6 @@ import contextlib
 import fcntl
 import os
 import pwd
-import signal
 import socket
 import struct
 import subprocess
@@ -14,22 +13,12 @@ import pytest
 
 from harness import users
 from harness.faults import is_alive, stays
+from harness.mom_priv import replace_lines
 from harness.wait import until
 
 LIMIT = 120
 COUNTER = "n=0; while :; do n=$((n+1)); echo $n > {work}/now; sleep 0.05; done"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="processes of other users can be killed by root only")
-
-
-def configure(cx, node, *lines):
-    """These lines behind those of the complex, and SIGHUP."""
-    path = os.path.join(cx.dir, "mom", node, "mom_priv", "config")
-    with open(path, encoding="ascii") as f:
-        text = f.read().partition("# ---\n")[0]
-    with open(path, "w", encoding="ascii") as f:
-        f.write(text + "# ---\n" + "".join(line + "\n" for line in lines))
-    if cx.pid(node):
-        os.kill(cx.pid(node), signal.SIGHUP)
 
 
 def counted(cx):
@@ -80,18 +69,18 @@ def test_jobs_of_a_host_with_too_much_load_are_stopped_where_the_site_says_so(cx
     job = cx.submit(COUNTER.format(work=cx.work))
     cx.wait(job, limit_s=LIMIT)
     counts_on(cx)
-    configure(cx, "n1", "$max_load 0.0001 suspend", "$ideal_load 0.00005")
+    replace_lines(cx, "$max_load 0.0001 suspend", "$ideal_load 0.00005")
     state(cx, "n1", "busy")
     stands_still(cx)
     assert cx.state(job) == "R"
-    configure(cx, "n1", "$max_load 100000 suspend")
+    replace_lines(cx, "$max_load 100000 suspend")
     counts_on(cx)
     state(cx, "n1", "free")
 
 
 def test_jobs_are_stopped_while_a_person_works_at_their_host_also_by_a_new_mom(cx):
     console = Console(cx)
-    configure(cx, "n1", *console.lines)
+    replace_lines(cx, *console.lines)
     job = cx.submit(COUNTER.format(work=cx.work))
     cx.wait(job, limit_s=LIMIT)
     counts_on(cx)
@@ -112,7 +101,7 @@ def test_jobs_are_stopped_while_a_person_works_at_their_host_also_by_a_new_mom(c
 
 def test_jobs_that_the_server_suspended_stay_suspended_and_jobs_that_it_ends_end(cx):
     console = Console(cx)
-    configure(cx, "n1", *console.lines)
+    replace_lines(cx, *console.lines)
     job = cx.submit(COUNTER.format(work=cx.work))
     cx.wait(job, limit_s=LIMIT)
     counts_on(cx)
@@ -137,7 +126,7 @@ def test_jobs_that_the_server_suspended_stay_suspended_and_jobs_that_it_ends_end
 @pytest.mark.parametrize("used", ["n1", "n2"])
 def test_a_job_on_several_hosts_goes_back_where_one_is_in_use(cx, used):
     console = Console(cx)
-    configure(cx, used, *console.lines, "$action multinodebusy 0 requeue")
+    replace_lines(cx, *console.lines, "$action multinodebusy 0 requeue", node=used)
     job = cx.submit("sleep 600", select="2:ncpus=1")
     cx.wait(job, limit_s=LIMIT)
     until(lambda: cx.stat(job)["substate"] == "42", "the job", LIMIT)
@@ -214,7 +203,7 @@ class Screen:
 
 
 def test_a_person_at_an_x_display_stops_jobs_by_pbs_idled(cx):
-    configure(cx, "n1", "$kbd_devices /none", "$kbd_idle 3000 0 1")
+    replace_lines(cx, "$kbd_devices /none", "$kbd_idle 3000 0 1")
     spool = os.path.join(cx.dir, "mom", "n1", "spool", "idledir")
     until(lambda: os.path.isdir(spool) and os.stat(spool).st_mode & 0o7777 == 0o1777, "the directory of users", LIMIT)
     screen = Screen()
@@ -259,7 +248,7 @@ def test_where_a_user_was_before_the_mom_nothing_is_touched(cx):
     victim = os.path.join(cx.work, "victim")
     os.mkdir(victim, 0o700)
     os.symlink(victim, os.path.join(cx.dir, "mom", "n1", "spool", "idledir"))
-    configure(cx, "n1", "$kbd_idle 3000 0 1")
+    replace_lines(cx, "$kbd_idle 3000 0 1")
     until(lambda: "idledir: " in cx.log("n1"), "what the MOM says", LIMIT)
     assert os.stat(victim).st_mode & 0o7777 == 0o700
 
@@ -285,7 +274,7 @@ def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spare
     spared, system = sleeper(2000000012), sleeper(2000000001)
     stranger = sleeper(2000000011)
     try:
-        configure(cx, "n1", "$restrict_user true", "$restrict_user_exceptions 2000000012", "$restrict_user_maxsysid 2000000010")
+        replace_lines(cx, "$restrict_user true", "$restrict_user_exceptions 2000000012", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
         until(lambda: f"killed uid 2000000011 pid {stranger.pid}(sleep)" in cx.log("n1"), "the MOM's word", LIMIT)
         assert spared.poll() is None and system.poll() is None
@@ -308,7 +297,7 @@ def test_users_are_left_alone_as_long_as_they_have_a_job(alone, cx):
     until(lambda: cx.stat(job).get("session_id"), "the job's session", LIMIT)
     own, stranger = sleeper(uid), sleeper(2000000011)
     try:
-        configure(cx, "n1", "$restrict_user true", "$restrict_user_maxsysid 2000000010")
+        replace_lines(cx, "$restrict_user true", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
         assert own.poll() is None and is_alive(int(cx.stat(job)["session_id"]))
         cx.hosts_back()
@@ -327,7 +316,7 @@ def test_users_are_left_alone_as_long_as_they_have_a_job(alone, cx):
 def test_a_host_of_two_numa_nodes_is_two_vnodes(cx, monkeypatch):
     """The hardware is hwloc's pretence."""
     monkeypatch.setenv("HWLOC_SYNTHETIC", "numa:2 core:3 pu:1")
-    configure(cx, "n1", "$vnode_per_numa_node true")
+    replace_lines(cx, "$vnode_per_numa_node true")
     cx.restart("n1")
 
     def cpus(vnode):

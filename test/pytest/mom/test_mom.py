@@ -13,6 +13,7 @@ import pytest
 from harness import users
 from harness.ask import ended
 from harness.faults import is_alive, processes_with, stays
+from harness.mom_priv import replace_lines
 from harness.shepherds import kill_shepherd, shepherd
 from harness.wait import until
 
@@ -576,16 +577,6 @@ def test_a_host_with_too_much_load_is_busy_until_it_is_not(cx):
 # --- resources of a site
 
 
-def configure(cx, *lines):
-    """These lines behind those of the complex, and SIGHUP."""
-    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
-    with open(path, encoding="ascii") as f:
-        text = f.read().partition("# ---\n")[0]
-    with open(path, "w", encoding="ascii") as f:
-        f.write(text + "# ---\n" + "".join(line + "\n" for line in lines))
-    os.kill(cx.pid("n1"), signal.SIGHUP)
-
-
 def tool(cx, name, text):
     path = os.path.join(cx.work, name)
     with open(path, "w", encoding="ascii") as f:
@@ -599,7 +590,7 @@ def test_static_and_dynamic_resources_of_a_host_are_shown_and_asked_for(cx):
     tool(cx, "free", f"cat {cx.work}/amount")
     with open(os.path.join(cx.work, "amount"), "w", encoding="ascii") as f:
         f.write("10gb\nof what\n")
-    configure(cx, "licences 7", f"scratch !{cx.work}/free now", "$resource_poll 1")
+    replace_lines(cx, "licences 7", f"scratch !{cx.work}/free now", "$resource_poll 1")
     until(lambda: cx.node()["resources_available"].get("scratch") == "10gb", "the amount")
     assert cx.node()["resources_available"]["licences"] == "7"
     cx.configure_sched('resources: "ncpus, mem, arch, host, vnode, scratch"\n')
@@ -615,13 +606,13 @@ def test_a_script_of_a_resource_that_fails_or_hangs_delays_no_job_and_is_named(c
     cx.qmgr("create resource good type=long, flag=h", "create resource bad type=long, flag=h")
     tool(cx, "bad", "exit 3")
     tool(cx, "good", "echo 5")
-    configure(cx, f"bad !{cx.work}/bad", f"missing !{cx.work}/none", f"good !{cx.work}/good")
+    replace_lines(cx, f"bad !{cx.work}/bad", f"missing !{cx.work}/none", f"good !{cx.work}/good")
     until(lambda: cx.node()["resources_available"].get("good") == "5", "the good one")
     assert "bad" not in cx.node()["resources_available"]
     log = cx.log("n1")
     assert f"resource bad: {cx.work}/bad: it has failed; it has no amount" in log and "resource missing" in log
     tool(cx, "bad", "sleep 600")
-    configure(cx, f"bad !{cx.work}/bad")
+    replace_lines(cx, f"bad !{cx.work}/bad")
     cx.wait_gone(cx.submit("true"))
 
 
@@ -635,7 +626,7 @@ def test_a_script_of_a_resource_in_a_directory_that_others_can_change_is_not_run
     os.mkdir(os.path.join(where, "open"), 0o755)
     os.rename(f"{where}/bad", f"{where}/open/bad")
     os.chmod(os.path.join(where, "open"), 0o777)
-    configure(cx, f"bad !{where}/open/bad", f"good !{cx.top}/link")
+    replace_lines(cx, f"bad !{where}/open/bad", f"good !{cx.top}/link")
     until(lambda: cx.node()["resources_available"].get("good") == "5", "the good one, behind a link")
     assert "bad" not in cx.node()["resources_available"] and not os.path.exists(f"{cx.work}/ran_bad")
     cx.wait_log("n1", f"{where}/open can be changed by others than its owner")
@@ -651,14 +642,14 @@ def test_a_script_of_a_resource_in_a_directory_that_others_can_change_is_not_run
     ("$tmpdir here", "not an absolute path"),
 ])
 def test_a_directive_that_cannot_be_served_is_refused_with_the_reason(cx, line, why):
-    configure(cx, "ncpus 3", line)
+    replace_lines(cx, "ncpus 3", line)
     until(lambda: why in cx.log("n1"), "the refusal")
     cx.wait_log("n1", "the old configuration stays")
     assert cx.node()["resources_available"]["ncpus"] == "4"
 
 
 def test_a_reload_says_which_settings_only_a_restart_takes_over(cx):
-    configure(cx, f"$checkpoint_path {cx.work}/images", "$kill_delay 4", "$port 15003")
+    replace_lines(cx, f"$checkpoint_path {cx.work}/images", "$kill_delay 4", "$port 15003")
     until(lambda: "$checkpoint_path has changed: restart pbs_mom to apply it" in cx.log("n1"), "the notice")
     assert "$kill_delay" not in cx.log("n1") and "$port" not in cx.log("n1")
 

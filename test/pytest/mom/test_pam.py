@@ -13,6 +13,7 @@ import subprocess
 import pytest
 
 from harness import build, users
+from harness.mom_priv import configure
 from harness.shepherds import confinement, kill_shepherd, shepherd
 from harness.tasks import is_gone, running, stands_still
 from harness.wait import until
@@ -262,9 +263,7 @@ def test_a_suspended_job_takes_no_login_in_and_an_older_one_does(cx, login):
 
 
 def test_a_host_that_forbids_attaching_refuses_logins_that_would_be_attached(cx):
-    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-        f.write("\n$attach_allow false\n")
-    cx.restart("n1")
+    configure(cx, "$attach_allow false")
     job = job_of(cx)
     assert refused(cx, f"job {job} of {OWNER} on {host_name()}: $attach_allow of this host's MOM forbids it")
     assert account(cx, options="no_attach")[0]

@@ -7,6 +7,7 @@ import pytest
 
 from harness import users
 from harness.ask import ended
+from harness.mom_priv import add_lines
 from harness.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -191,8 +192,7 @@ def test_a_private_directory_stays_when_its_files_cannot_be_brought_back(cx):
 
 @history
 def test_a_parent_of_private_directories_that_is_missing_is_said_at_once(cx):
-    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-        f.write("$jobdir_root /no/such/directory\n")
+    add_lines(cx, "$jobdir_root /no/such/directory")
     failed = cx.control("restart", "n1", check=False)
     assert failed.returncode != 0 and "jobdir_root" in failed.stdout + failed.stderr
 

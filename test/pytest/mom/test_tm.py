@@ -12,6 +12,7 @@ import pytest
 
 from harness import users
 from harness.build import program
+from harness.mom_priv import configure_live
 from harness.shepherds import confinement
 from harness.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from harness.wait import until
@@ -322,9 +323,7 @@ def test_a_session_with_a_process_of_another_user_is_not_attached(cx):
 
 
 def test_a_host_can_forbid_attaching(cx):
-    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-        f.write("\n$attach_allow false\n")
-    os.kill(cx.pid("n1"), signal.SIGHUP)
+    configure_live(cx, "$attach_allow false")
     process = outsider(cx)
 
     def refused():

@@ -1,9 +1,9 @@
 """Shares on a real node: what jobs use counts once, and who has used more than his share gives way."""
-import os
 import re
 
 import pytest
 
+from harness.mom_priv import configure
 from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2)
@@ -32,9 +32,7 @@ def test_use_is_counted_once_and_survives_a_killed_scheduler(cx):
 
 
 def test_usage_of_a_running_job_counts_while_it_runs(cx):
-    with open(os.path.join(cx.dir, "mom/n1/mom_priv/config"), "a", encoding="utf-8") as f:
-        f.write("$min_check_poll 1\n$max_check_poll 1\n")
-    cx.restart("n1")
+    configure(cx, "$min_check_poll 1", "$max_check_poll 1")
     cx.configure_sched(CONFIG + "walltime", resource_group=GROUP)
     cx.wait(cx.submit(Account_Name="bert"))
 

@@ -1,12 +1,12 @@
 """No log, accounting line or answer holds what a job keeps to itself: its environment, cookies, the complex's keys."""
 import os
 import re
-import signal
 import sqlite3
 
 import pytest
 
 from harness import users
+from harness.mom_priv import add_lines, reread
 from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1)
@@ -24,9 +24,8 @@ def lines_of(folder):
 def test_logs_and_accounting_hold_no_secret_of_a_job(cx):
     cx.set_server("log_events", "2047")
     cx.set_sched("log_events", "2047")
-    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
-        f.write("\n$logevent 0xffffffff\n")
-    os.kill(cx.pid("n1"), signal.SIGHUP)
+    add_lines(cx, "$logevent 0xffffffff")
+    reread(cx)
     job = cx.submit(f"env > {cx.work}/part; mv {cx.work}/part {cx.work}/environment; sleep 600", user=users.NAMES[0],
                     options=("-v", "TOKEN=hunter2"))
     text = until(lambda: cx.file("environment"), "the job's environment")
