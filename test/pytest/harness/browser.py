@@ -27,9 +27,9 @@ def _high(pair):
 
 
 class Browser:
-    """Ended by stop(). `errors` are exceptions and refusals that the page has seen."""
+    """Ended by stop(). `errors` are exceptions and refusals that the page has seen. `prefix`: a command that runs the browser."""
 
-    def __init__(self, directory, width=1280, height=800):
+    def __init__(self, directory, width=1280, height=800, prefix=()):
         path = program()
         if not path:
             pytest.skip(f"none of {', '.join(NAMES)} is installed")
@@ -38,7 +38,7 @@ class Browser:
         self._up, up = _high(os.pipe())
         # The pipe is descriptors 3 and 4 of the browser.
         self.process = subprocess.Popen(
-            ["/bin/bash", "-c", f'exec 3<&{down} 4>&{up} {down}<&- {up}>&-; exec "$@"', "bash", path, "--remote-debugging-pipe", "--no-sandbox",
+            ["/bin/bash", "-c", f'exec 3<&{down} 4>&{up} {down}<&- {up}>&-; exec "$@"', "bash", *prefix, path, "--remote-debugging-pipe", "--no-sandbox",
              "--headless", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars=false",
              f"--user-data-dir={directory}", f"--window-size={width},{height}", "about:blank"],
             pass_fds=(down, up), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -2,6 +2,7 @@
 and live through the same day.
 With --packages only: it builds them and a root, for which packages of Debian are fetched, and takes some minutes."""
 import glob
+import json
 import os
 import re
 import shutil
@@ -9,8 +10,9 @@ import subprocess
 
 import pytest
 
+from harness import browser
 from harness.installed import source_version
-from harness.wait import until
+from harness.machine import Lan, Machine
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 TOOLS = ("dpkg-buildpackage", "dh", "mmdebstrap")
@@ -146,38 +148,15 @@ def test_a_host_is_installed_upgraded_under_a_running_job_and_purged(root):
     assert "('long', 'R')" in text and "output: done" in text and f"Version: {source_version()}.1" in text
 
 
-# The same host, but with systemd as its first process, on the hierarchies of this kernel.
-BOOT = """
-mount --make-rprivate /
-mount --bind {root} {root}
-mount -t proc proc {root}/proc
-mount -t sysfs -o ro sys {root}/sys
-for m in $(findmnt -rno TARGET -t cgroup,cgroup2); do
-    [ $m = /sys/fs/cgroup ] || mountpoint -q {root}/sys/fs/cgroup || mount -t tmpfs -o mode=755 cg {root}/sys/fs/cgroup
-    mkdir -p {root}$m
-    mount -t $(findmnt -rno FSTYPE $m) -o $(findmnt -rno FS-OPTIONS $m) cg {root}$m
-done
-mount -t tmpfs run {root}/run
-mount -t tmpfs shm {root}/dev/shm
-ip link set lo up
-ip link add br0 type bridge
-ip addr add 10.78.0.1/24 dev br0
-ip link set br0 up
-cd {root}
-pivot_root . mnt
-umount -l /mnt
-exec env -i container=cede PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb /lib/systemd/systemd --log-target=null --show-status=no </dev/null >/dev/null 2>&1
-"""
+# A host with systemd.
 SYSTEMD_DAY = """
-systemctl is-system-running --wait
-useradd -m anna
 dpkg -i /debs/*.deb
 pbs_setup --no-shared-home server
 systemctl is-enabled pbs
-until pbsnodes pk1 | grep -q 'state = free'; do sleep 0.1; done
+until pbsnodes n1 | grep -q 'state = free'; do sleep 0.1; done
 su - anna -c "echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long -l mem=100mb"
-until systemctl status pbs.slice | grep -q '0.pk1.SC'; do sleep 0.1; done
-if systemctl status pbs-mom | grep '0.pk1.SC'; then echo "a job is in the unit of the MOM"; exit 1; fi
+until systemctl status pbs.slice | grep -q '0.n1.SC'; do sleep 0.1; done
+if systemctl status pbs-mom | grep '0.n1.SC'; then echo "a job is in the unit of the MOM"; exit 1; fi
 qsig -s suspend 0 && qstat | grep ' S workq'
 main() { systemctl show -p MainPID --value pbs-$1; }
 for daemon in server mom sched; do
@@ -191,7 +170,7 @@ dpkg -i /later/*.deb
 systemctl restart pbs
 systemctl stop pbs
 until [ "$(systemctl is-active pbs-mom)" = inactive ]; do sleep 0.1; done
-systemctl status pbs.slice | grep '0.pk1.SC'
+systemctl status pbs.slice | grep '0.n1.SC'
 systemctl start pbs
 until qstat | grep ' R workq'; do sleep 0.1; done
 touch /home/anna/go
@@ -206,39 +185,75 @@ find /sys/fs/cgroup -path '*pbs.slice/*' -type d | sed 's/^/left: /'
 """
 
 
-@pytest.mark.timeout(900)
-def test_systemd_as_the_first_process_keeps_daemons_and_the_groups_of_jobs(debs, root, tmp_path_factory):
-    """Set-up, each daemon killed, an upgrade, restart and stop under a job that is below pbs.slice; the end of it, and nothing left."""
+@pytest.fixture(scope="module")
+def systemd_root(debs, root, tmp_path_factory):
+    """A Debian with systemd and what the packages need, which are in /debs and /later; it has the user anna."""
     place = str(tmp_path_factory.mktemp("systemd") / "root")
-    make_root(place, "systemd-sysv", "dbus", *dependencies(debs))
+    make_root(place, "systemd-sysv", "dbus", "iproute2", "munge", "curl", "prometheus", *dependencies(debs))
     for name in ("debs", "later"):
         shutil.copytree(os.path.join(root, name), os.path.join(place, name))
-    for name, text in (("hostname", "pk1\n"), ("hosts", "127.0.0.1 localhost\n10.78.0.1 pk1\n")):
-        with open(os.path.join(place, "etc", name), "w", encoding="utf-8") as f:
-            f.write(text)
-    host = subprocess.Popen(["unshare", "--net", "--pid", "--uts", "--ipc", "--mount", "--cgroup", "--fork", "--kill-child", "sh", "-ec",
-                             BOOT.format(root=place)], stdin=subprocess.DEVNULL)
+    subprocess.run(["chroot", place, "useradd", "-u", "12345", "anna"], check=True)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.fixture
+def machines(systemd_root, tmp_path):
+    """machines(count): so many, with one /home."""
+    lan, made = Lan(), []
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    (home / "anna").mkdir()
+    os.chown(home / "anna", 12345, 12345)
+
+    def of(count):
+        for n in range(1, count + 1):
+            made.append(Machine(lan, n, systemd_root, str(home), str(tmp_path)))
+        return made
+    yield of
+    for m in made:
+        m.stop()
+    lan.stop()
+
+
+@pytest.mark.timeout(900)
+def test_systemd_as_the_first_process_keeps_daemons_and_the_groups_of_jobs(machines):
+    """Set-up, each daemon killed, an upgrade, restart and stop under a job that is below pbs.slice; the end of it, and nothing left."""
+    said = machines(1)[0].run(SYSTEMD_DAY)
+    assert "output: done" in said and "left: " not in said, said
+
+
+@pytest.mark.timeout(900)
+def test_a_newcomer_with_three_machines_sees_a_preemption_on_a_page_and_as_a_graph(machines, tmp_path):
+    """Every line of doc/first-cluster.md, in their order; then the page in a browser and the curve of Prometheus."""
+    hosts = {m.name: m for m in machines(3)}
+    with open(os.path.join(TOP, "doc", "first-cluster.md"), encoding="utf-8") as f:
+        lines = re.findall(r"^    (n[123])([#$]) (.*)$", f.read(), re.M)
+    assert len(lines) > 25
+    token = web = None
+    for name, prompt, command in lines:
+        said = hosts[name].run(command.replace("TOKEN", token or ""), user="anna" if prompt == "$" else None)
+        if command.startswith("pbs_setup token"):
+            token = re.search(r"--token (\S+)", said).group(1)
+        if command == "pbs_web token":
+            web = said.split()[-1]
+        if "urgent.py" in command:
+            assert " gives way and is now Q" in said and re.search(r"is over, [1-9]\d* gave way", said), said
+    n1 = hosts["n1"]
+    assert '"Q"' in n1.run("curl -fsS -G http://127.0.0.1:9090/api/v1/query_range --data-urlencode start=$(($(date +%s) - 120)) --data-urlencode "
+                               "end=$(date +%s) -d step=15 --data-urlencode 'query=sum by (method) (increase(pbs_preemptions_total[10m])) > 0'")
+    if not browser.program():
+        return
+    page = browser.Browser(tmp_path / "browser", prefix=["nsenter", "-t", n1.first, "-n"])
     try:
-        first = until(lambda: first_process(host.pid), "systemd", limit_s=60)
-        done = subprocess.run(["nsenter", "-t", first, "-n", "-p", "-u", "-i", "-m", "-C", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-                               "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive", "bash", "-euxc", SYSTEMD_DAY],
-                              capture_output=True, text=True, timeout=170, stdin=subprocess.DEVNULL, check=False)
+        page.go("http://127.0.0.1:8080/")
+        page.wait("document.getElementById('login').open")
+        page.js(f"document.getElementById('token').value = {json.dumps(web)}; document.querySelector('#login button').click()")
+        page.wait("document.body.dataset.ready === 'yes'")
+        page.js("location.hash = '#preemptions'")
+        page.wait("[...document.querySelectorAll('tbody tr')].some(r => r.textContent.includes('requeued'))")
     finally:
-        host.kill()
-        host.wait(60)
-        shutil.rmtree(place, ignore_errors=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "output: done" in done.stdout and "left: " not in done.stdout, done.stdout + done.stderr
-
-
-def first_process(unshare):
-    """The process of systemd below unshare, when its manager answers; None: not yet."""
-    with open(f"/proc/{unshare}/task/{unshare}/children", encoding="ascii") as f:
-        child = f.read().split()
-    if child and os.readlink(f"/proc/{child[0]}/exe").endswith("/systemd") and \
-            os.path.exists(f"/proc/{child[0]}/root/run/systemd/private"):
-        return child[0]
-    return None
+        page.stop()
 
 
 @pytest.mark.timeout(900)
