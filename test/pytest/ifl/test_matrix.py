@@ -702,7 +702,7 @@ RALTER = [  # options, attribute, what it is then
     (("-N", "other"), "Reserve_Name", "other"), (("-m", "be"), "Mail_Points", "be"), (("-M", "anna@h,bert"), "Mail_Users", "anna@h,bert"),
     (("-U", f"+{users.NAMES[1]}@*"), "Authorized_Users", f"+{users.NAMES[1]}@*"), (("-D", "1200"), "reserve_duration", "1200")]
 NOT_ALTERED = [  # options, words of the answer
-    (("-D", "0"), "Bad time specification"), (("-D", "soon"), "'soon'"), (("-R", "never"), "illegal -R"), (("-m", "x"), "'x'"),
+    (("-D", "0"), "Bad time specification"), (("-D", "soon"), "'soon'"), (("-R", "never"), "illegal -R"), (("-m", "x"), "illegal -m value"),
     (("-N", "not a name"), "illegal -N value"), (("-l", "walltime=3"), "only allows for select"),
     (("-R", stamp(HOUR_S), "-E", stamp(60)), "Bad time specification")]
 

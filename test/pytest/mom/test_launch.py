@@ -90,7 +90,7 @@ def test_ranks_are_bound_to_processors_of_their_own_on_request(cx):
 def test_a_rank_that_aborts_ends_the_others(cx):
     mpi_program(cx, "mpi_abort", "openmpi")
     out = run(cx, f"{ONE_HOST}pbs_launch ./mpi_abort.openmpi; echo exit $?", **place(2)).splitlines()
-    assert out[-1] == "exit 7"
+    assert out[-1].endswith("exit 7")  # what Open MPI says of a lost peer may come before it, without a newline
     assert "pbs_launch: n1: rank 1: exited with exit code 7" in out
 
 

@@ -251,8 +251,12 @@ def answer(c, s, ticket, victims):
 def ends(c, job):
     """By itself; its shepherd, which alone is awake, knows."""
     pid = int(c.cx.file(f"pid.{job}"))
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        shell = int(f.read().rsplit(")", 1)[1].split()[1])
     c.touch(f"go.{job}")
     c.until(lambda: not os.path.exists(f"/proc/{pid}"), "the end of its script")
+    # The shepherd's child, which is there until the shepherd has its status.
+    c.until(lambda: not os.path.exists(f"/proc/{shell}"), "the end of its login shell")
 
 
 def by_another(c, what, *args):

@@ -213,7 +213,7 @@ def test_a_job_suspended_for_a_server_resource_resumes_when_that_is_free_again(c
             cx.api.signal(victim, "resume")
         assert e.value.code == 15044 and "tape (R: 2 A: 1 T: 3) on the server" in e.value.text
     else:
-        until(lambda: "limit" in cx.stat(victim).get("comment", ""), lambda: cx.describe(victim))
+        until(lambda: cx.stat(victim).get("comment") == f"Suspended for {urgent}", lambda: cx.describe(victim))
     assert states(cx, victim, urgent) == ["S", "R"]
     cx.api.delete(urgent)
     cx.wait(victim, "R")
