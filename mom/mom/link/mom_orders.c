@@ -331,6 +331,18 @@ static void keep_image(struct mom *m, const struct run *r, const wire_ext *name)
 }
 
 /* A repeated order finds the attempt at work and changes nothing. */
+static void begin_checkpoint(struct mom *m, struct run *r, const exec_checkpoint_args *a)
+{
+    if (run_is_sister(r))
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "CHECKPOINT%s received", a->leave ? "_ABORT" : "");
+    r->attempt = r->ckpt.attempt = a->attempt;
+    r->attempt_method = "checkpoint";
+    r->ckpt.leave = a->leave;
+    if (images_are_joint(r) && !images_has(&m->home, r))
+        keep_image(m, r, &a->ext);
+    mom_post(m, r, RUN_EV_CHECKPOINT);
+}
+
 static void mom_orders_take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
@@ -354,14 +366,7 @@ static void mom_orders_take_checkpoint(void *arg, const void *args, struct rpc_r
         exec_service_taken(q, PBSE_NOSUP, "this host has no $action checkpoint");
     } else {
         exec_service_taken(q, 0, NULL);
-        if (run_is_sister(r))
-            log_event(LOGC_JOB, LOGE_JOB, r->id, "CHECKPOINT%s received", a->leave ? "_ABORT" : "");
-        r->attempt = r->ckpt.attempt = a->attempt;
-        r->attempt_method = "checkpoint";
-        r->ckpt.leave = a->leave;
-        if (images_are_joint(r) && !images_has(&m->home, r))
-            keep_image(m, r, &a->ext);
-        mom_post(m, r, RUN_EV_CHECKPOINT);
+        begin_checkpoint(m, r, a);
     }
 }
 
@@ -410,6 +415,20 @@ static bool may_withdraw(const exec_terminate_args *a)
            memcmp(a->ext.wire_ext_val, EXEC_MAY_WITHDRAW, a->ext.wire_ext_len) == 0;
 }
 
+/* What kind of end the order asks for; an earlier order to end, or to withdraw one, is replaced. */
+static void note_end(const struct mom *m, struct run *r, const exec_terminate_args *a)
+{
+    r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
+                     ? 0
+                     : config_grace_s(m->home.config, a->grace_s);
+    r->stop_reason = a->why == EXEC_WHY_CHECKPOINT ? EXEC_END_CHECKPOINTED : EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    r->withdrawing = false;
+    r->may_withdraw = may_withdraw(a);
+    if (a->why == EXEC_WHY_LIMIT)
+        take_limit(r, a);
+}
+
 static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
@@ -430,15 +449,7 @@ static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_re
         return;
     if (a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT)
         keep_output(r, true);
-    r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
-                     ? 0
-                     : config_grace_s(m->home.config, a->grace_s);
-    r->stop_reason = a->why == EXEC_WHY_CHECKPOINT ? EXEC_END_CHECKPOINTED : EXEC_END_TERMINATED;
-    r->stop_text[0] = '\0';
-    r->withdrawing = false;
-    r->may_withdraw = may_withdraw(a);
-    if (a->why == EXEC_WHY_LIMIT)
-        take_limit(r, a);
+    note_end(m, r, a);
     if (a->why == EXEC_WHY_DELETE && run_is_sister(r) && preterm_order_wait(m, r))
         return;
     r->preterm_waits = false; /* this end is harder than the one that waits for hooks */

@@ -192,12 +192,24 @@ void tm_asks_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm
     t->asks->held_end = &r->next;
 }
 
+/* Output may come as soon as the task lives, so its reader is known before that. */
+static void spawn_new(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_reply *r)
+{
+    unsigned id = tasks_number(t->tasks);
+    struct err e = {0};
+
+    if (r->relay && id)
+        tm_output_expect(t, id, r->client);
+    if (!id || spawn(t, a, r, id, &e) < 0)
+        tm_reply_refuse(r, e.code == ENOENT ? TM_ENOTFOUND : TM_ESYSTEM, id ? e.text : "too many tasks");
+    else
+        good(r, id);
+}
+
 static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     const struct tmx_spawn_args *a = &ask->tmx_ask_u.spawn;
     const struct tasks_entry *before = r->is_letter ? tasks_find_letter(t->tasks, r->from, r->number) : NULL;
-    struct err e = {0};
-    unsigned id;
 
     if (before) {
         good(r, before->id);
@@ -212,15 +224,8 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
         tm_asks_hold_back(t, ask, r);
         return;
     }
-    if (tm_hooks_ask(t, ask, r, tm_ask_here))
-        return;
-    id = tasks_number(t->tasks);
-    if (r->relay && id)
-        tm_output_expect(t, id, r->client);
-    if (!id || spawn(t, a, r, id, &e) < 0)
-        tm_reply_refuse(r, e.code == ENOENT ? TM_ENOTFOUND : TM_ESYSTEM, id ? e.text : "too many tasks");
-    else
-        good(r, id);
+    if (!tm_hooks_ask(t, ask, r, tm_ask_here))
+        spawn_new(t, a, r);
 }
 
 void tm_asks_do_held(struct tm_server *t)
