@@ -1,4 +1,7 @@
-/* See preempt_attribs.h. */
+/* Attributes of a reply as facts and settings. See preempt_attribs.h.
+ *
+ * Rules are those of ifl/spec (preempt_rules.h), which server and scheduler apply too; nothing is decided here. A value that is
+ * not there, or cannot be read, counts as unset: the server has checked it. */
 #include "preempt_attribs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* A list that is sorted once and then searched. */
+/* A list that is sorted once and then searched. See jobid_set.h.
+ *
+ * It errs on one side: where there was no memory for a name, or is none to search, every job counts as one that has come, and no
+ * job is reported as missing that was shown. */
 #include "jobid_set.h"
 
 #include <stdlib.h>

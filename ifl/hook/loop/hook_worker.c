@@ -1,4 +1,9 @@
-/* A worker's process and its frames. See hook_worker.h. */
+/* A worker's process and its frames. See hook_worker.h.
+ *
+ * A frame is four bytes of length, the highest first, and a JSON text. `ended` is told once: when the socket ends, when a frame is
+ * longer than FRAME_IN, or when it is not a message with an `op`; nothing is read after that. The end of the process shows as the end of
+ * its socket, so what it has said last is still taken. `message` may destroy the worker: its memory is kept until the call has
+ * returned (taking, dead). */
 #include "hook_worker.h"
 
 #include <errno.h>

@@ -21,7 +21,12 @@ struct rpc_conn {
     enum conn_state state;
     unsigned refs;
     bool is_server, destroyed;
-    bool in_data, dirty, closing, pulling, holding, upgrade;
+    bool in_data; /* input is being handled: what is answered meanwhile is sent after it */
+    bool dirty;   /* there is something to send, at the end of this turn */
+    bool closing; /* it is to end, with `why`; no call is taken any more */
+    bool pulling; /* a long answer is under way: the stream asks for its next fragment */
+    bool holding; /* input is held back: the peer has asked for enough */
+    bool upgrade; /* TLS begins when this input is done; input is held until then */
     struct rpc_conn_options o;
     struct rpc_conn_door door;
     void (*stranger)(struct rpc_conn *c, const struct rpc_call_hdr *h); /* STRANGER: its calls go here */
