@@ -33,6 +33,7 @@ struct resv {
     size_t n_shares;
     int64_t idle_since_s; /* since its last job has ended, or this server started; not stored */
     bool asked;           /* schedulers know that it wants other vnodes; not stored */
+    bool corrupted;       /* a start has not found a vnode of it; until that was acted on; not stored */
     /* Occurrences behind the present one: to be looked up again; they have lost a vnode. Not stored. */
     bool later_new, later_lost;
     char *refused_by;          /* schedulers that have no room for it: "a,b,"; not stored */

@@ -132,8 +132,10 @@ static void reservations_link_one(struct reservations *all, struct resv *r)
     else
         log_event(LOGC_RESV, LOGE_ERROR, r->obj.name, "Queue %s for reservation %s missing",
                   queue ? queue : "", r->obj.name);
-    if (resv_shares_set(all->p.ctx, r, attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), &e) < 0)
-        log_err(LOGC_RESV, r->obj.name, &e, "Reservation with corrupted nodes");
+    if (resv_shares_set(all->p.ctx, r, attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), &e) < 0) {
+        log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
+        r->corrupted = true;
+    }
     r->later_new = true;
     if (resv_number(r, RESV_ATTR_reservation_Tag))
         resv_shares_take(all->p.ctx, r);

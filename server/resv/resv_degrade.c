@@ -16,7 +16,10 @@
 #include "resv_shares.h"
 #include "strbuf.h"
 
-enum { LOCATION_MAX = 16 << 20 };
+/* CORRUPTED_S: as in PBS. */
+enum { LOCATION_MAX = 16 << 20, CORRUPTED_S = 60 };
+static const char first_try[] = "An attempt to reconfirm reservation will be made on",
+                  next_try[] = "Next attempt to reconfirm reservation will be made on";
 
 void resv_degrade_review(struct reservations *all)
 {
@@ -52,6 +55,7 @@ static int64_t retry_after_s(const struct reservations *all)
     return attr_list_effective(&all->p.ctx->server->obj.attrs, SERVER_ATTR_reserve_retry_time);
 }
 
+/* `what`: the line of the log up to the time. */
 static void set_retry(struct reservations *all, struct resv *r, const char *what, int64_t after_s)
 {
     int64_t now = server_ctx_now_s(all->p.ctx), at = now + after_s;
@@ -65,9 +69,21 @@ static void set_retry(struct reservations *all, struct resv *r, const char *what
     t = (time_t)at;
     resv_set_number(r, RESV_ATTR_reserve_retry, at);
     strftime(when, sizeof when, "%a %b %d %H:%M:%S %Y", localtime_r(&t, &tm));
-    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "%s reconfirm reservation will be made on %s",
-              what, when);
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "%s %s", what, when);
     reservations_look_later(all);
+}
+
+/* Since a start it is without its vnodes. One that runs has its usual retry: its jobs are on what is left. */
+static bool resv_degrade_retry_soon(struct reservations *all, struct resv *r)
+{
+    int64_t after_s = retry_after_s(all);
+    bool soon = r->corrupted && resv_state(r) == RESV_DEGRADED;
+
+    r->corrupted = false;
+    if (soon)
+        set_retry(all, r, "Reservation with corrupted nodes, degrading with retry time set to",
+                  after_s < CORRUPTED_S ? after_s : CORRUPTED_S);
+    return soon;
 }
 
 /* What maintenance reservations have taken does not belong to it any more, but for vnodes on which its jobs run on. */
@@ -112,14 +128,17 @@ void resv_degrade_begin(void *arg, struct resv *r)
         resv_degrade_give_up(arg, r);
     if (conflict || resv_substate(r) != RESV_IN_CONFLICT)
         resv_set_number(r, RESV_ATTR_reserve_substate, conflict ? RESV_IN_CONFLICT : RESV_DEGRADED);
-    set_retry(arg, r, "An attempt to", conflict ? 0 : retry_after_s(arg));
+    if (conflict)
+        r->corrupted = false;
+    if (!resv_degrade_retry_soon(arg, r))
+        set_retry(arg, r, first_try, conflict ? 0 : retry_after_s(arg));
 }
 
 void resv_degrade_released(struct reservations *all)
 {
     for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r))
         if (resv_substate(r) == RESV_IN_CONFLICT)
-            set_retry(all, r, "Next attempt to", 0);
+            set_retry(all, r, next_try, 0);
 }
 
 void resv_degrade_end(void *arg, struct resv *r)
@@ -132,7 +151,7 @@ void resv_degrade_end(void *arg, struct resv *r)
 void resv_degrade_retry(void *arg, struct resv *r)
 {
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation is in degraded mode");
-    set_retry(arg, r, "Next attempt to", retry_after_s(arg));
+    set_retry(arg, r, next_try, retry_after_s(arg));
 }
 
 /* Something is to be given up that no job of it is on. */
@@ -179,6 +198,8 @@ void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, in
     ev = resv_degrade_event(all, r, next);
     if (ev != RESV_EV_COUNT)
         resv_fsm_post(all->fsm, r, ev);
+    if (s == RESV_DEGRADED)
+        (void)resv_degrade_retry_soon(all, r);
     retry = resv_number(r, RESV_ATTR_reserve_retry);
     if (!is_degraded(r) || !retry)
         return;

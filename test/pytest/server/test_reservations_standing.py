@@ -5,7 +5,7 @@ import zoneinfo
 
 import pytest
 
-from harness import api
+from harness import api, rows
 from harness.ask import at, stat_resv
 from harness.wait import until
 
@@ -115,10 +115,29 @@ def test_occurrence_whose_vnode_was_deleted_wants_another_one(cx):
     end(cx, resv)
     wait(cx, resv, reserve_state="10", reserve_index="2")
     cx.crash_server()
-    assert stat_resv(cx, resv)["reserve_state"] == "10" and stat_resv(cx, resv)["reserve_retry"] != "0"
+    s = stat_resv(cx, resv)
+    assert s["reserve_state"] == "10" and int(s["reserve_retry"]) <= cx.clock.now() + 60
+    cx.wait_log("server", f"{resv};Reservation with corrupted nodes, degrading with retry time set to ")
     cx.api.confirm_resv(resv, "1#(n1:ncpus=2){0}")
     wait(cx, resv, reserve_state=CO, reserve_substate=CO, resv_nodes="(n1:ncpus=2)")
     assert cx.node("n1")["resv"] == resv
+
+
+@pytest.mark.complex(nodes=2, **clocked)
+def test_a_vnode_that_is_not_in_the_store_any_more_is_replaced_within_a_minute_of_the_start(cx):
+    resv = standing(cx, "FREQ=DAILY;COUNT=2", int(cx.clock.now()) + 3600, 60)
+    cx.api.confirm_resv(resv, "2#(n2:ncpus=2){0,1}")
+    cx.set_server("comment", "stored with what was before")
+    cx.kill("n2")
+    cx.kill("server")
+    rows.query(cx, "delete from object where kind = 'node' and name = 'n2'")
+    cx.restart("server")
+    cx.again()
+    wait(cx, resv, reserve_state="10", reserve_substate="10")
+    assert cx.clock.now() < int(stat_resv(cx, resv)["reserve_retry"]) <= cx.clock.now() + 60
+    cx.wait_log("server", f"{resv};Reservation with corrupted nodes, degrading with retry time set to ")
+    cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0,1}")
+    wait(cx, resv, reserve_state=CO, reserve_substate=CO, resv_nodes="(n1:ncpus=2)")
 
 
 @pytest.mark.complex(nodes=1, **clocked)
