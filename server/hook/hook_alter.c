@@ -22,6 +22,17 @@ static bool hook_alter_is_allowed(const char *attr, const char *const allowed[])
     return *allowed != NULL;
 }
 
+static bool hook_alter_is_of_job(const struct hook_change *c, const char *const allowed[])
+{
+    return strcmp(c->object, "job") == 0 && hook_alter_is_allowed(c->attr, allowed);
+}
+
+static void hook_alter_say_set(const struct job *j, const char *by, const struct hook_change *c)
+{
+    log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "'%s' hook set job's %s%s%s = %s", by, c->attr,
+              *c->resource ? "." : "", c->resource, c->value ? c->value : "");
+}
+
 static void hook_alter_job_one(const struct hook_server *s, struct job *j, const char *by,
                                const struct hook_change *c)
 {
@@ -38,8 +49,7 @@ static void hook_alter_job_one(const struct hook_server *s, struct job *j, const
     struct err e;
 
     if (alter_job(s->o.alter, j, &ask, &at, &e) == 0)
-        log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "'%s' hook set job's %s%s%s = %s", by, c->attr, dot,
-                  c->resource, c->value ? c->value : "");
+        hook_alter_say_set(j, by, c);
     else
         log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook failed to set job's %s%s%s = %s: %s", by,
                   c->attr, dot, c->resource, c->value ? c->value : "", e.text);
@@ -65,6 +75,55 @@ void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, 
         else
             log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook: cannot modify job attribute '%s' %s.",
                       by, c->list[i].attr, when);
+}
+
+/* All of them as one alteration; its texts are borrowed from the changes, but for the list of variables. */
+struct hook_alter_whole {
+    struct attr_edit_change *list;
+    size_t n, variables; /* variables: where their list is; SIZE_MAX: none was changed */
+    char *text;          /* that list; owned */
+};
+
+static void hook_alter_whole_add(struct hook_alter_whole *w, const struct job *j, const struct hook_change *c)
+{
+    const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
+    const char *before = w->text ? w->text : attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List);
+    size_t at = variable && w->variables != SIZE_MAX ? w->variables : w->n++;
+
+    if (!variable) {
+        w->list[at] =
+            (struct attr_edit_change){c->attr, c->resource, c->value ? c->value : "", c->value ? SET : UNSET};
+        return;
+    }
+    char *after = hook_changes_variable(before, c->resource, c->value);
+    free(w->text);
+    w->text = after;
+    w->variables = at;
+    w->list[at] = (struct attr_edit_change){c->attr, "", after ? after : "", after ? SET : UNSET};
+}
+
+int hook_alter_job_whole(const struct hook_server *s, struct job *j, const char *by,
+                         const struct hook_changes *c, const char *const allowed[], struct err *e)
+{
+    struct hook_alter_whole w = {.list = calloc(c->n + 1, sizeof *w.list), .variables = SIZE_MAX};
+    size_t at;
+    int rc;
+
+    if (!w.list)
+        return err_set(e, PBSE_SYSTEM, "no memory for changes of a hook");
+    for (size_t i = 0; i < c->n; i++)
+        if (hook_alter_is_of_job(&c->list[i], allowed))
+            hook_alter_whole_add(&w, j, &c->list[i]);
+    rc = w.n ? alter_job(s->o.alter, j,
+                         &(struct alter_ask){.changes = w.list, .n = w.n, .level = LEVEL_SERVER, .who = by},
+                         &at, e)
+             : 0;
+    for (size_t i = 0; rc == 0 && i < c->n; i++)
+        if (hook_alter_is_of_job(&c->list[i], allowed))
+            hook_alter_say_set(j, by, &c->list[i]);
+    free(w.text);
+    free(w.list);
+    return rc;
 }
 
 /* ---- into vnodes ------------------------------------------------------------------------------------- */

@@ -16,6 +16,10 @@ const char *hook_alter_forbidden(const struct hook_changes *c, const char *const
 void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
                     const char *const allowed[], const char *when);
 
+/* Make those of `allowed` as one alteration of the job: all of them, or (-1, what alter_job says) none. Others are left out. */
+int hook_alter_job_whole(const struct hook_server *s, struct job *j, const char *by,
+                         const struct hook_changes *c, const char *const allowed[], struct err *e);
+
 /* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
 void hook_alter_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);
 

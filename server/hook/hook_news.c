@@ -63,8 +63,10 @@ static void hook_news_queued_changed(void *arg, const char *hook, bool accepted,
     const struct hook_news_queued *q = arg;
     struct job *j = jobs_find(q->s->o.ctx->jobs, q->key);
 
-    if (accepted && j && !job_is_over(j))
-        hook_alter_job(q->s, j, hook, c, may, "after the job has been queued");
+    struct err e;
+
+    if (accepted && j && !job_is_over(j) && hook_alter_job_whole(q->s, j, hook, c, may, &e) < 0)
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "postqueuejob request rejected: %s", e.text);
 }
 
 static void hook_news_queued_done(void *arg, const struct hook_verdict *v)

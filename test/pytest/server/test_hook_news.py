@@ -41,6 +41,20 @@ def test_changes_of_a_postqueuejob_hook_are_made_and_its_reject_is_only_logged(c
     assert job(complex, jobid)["job_state"] == "H"
 
 
+def test_a_postqueuejob_hook_whose_changes_cannot_all_be_made_changes_nothing(complex, hooks):
+    hooks.make("half", "postqueuejob", "e.job.project = 'p'\ne.job.Variable_List['A'] = '1'\ne.job.Variable_List['B'] = '2'\ne.job.Priority = 7\n"
+               "e.job.Resource_List['ncpus'] = 3\ne.job.Resource_List['walltime'] = pbs.duration(90)\nif e.job.Job_Name == 'bad':\n    e.job.Resource_List['select'] = pbs.select('1:nosuch=1')")
+    good = qsub(complex, "-h", "-N", "good", check=True).stdout.strip()
+    until(lambda: job(complex, good)["project"] == "p", "the project")
+    s = job(complex, good)
+    assert s["Resource_List"]["walltime"] == "00:01:30" and s["Resource_List"]["ncpus"] == "3" and s.get("Priority") in (None, "0")
+    assert {"A=1", "B=2"} <= set(s["Variable_List"].split(","))
+    bad = qsub(complex, "-h", "-N", "bad", check=True).stdout.strip()
+    said(complex, f"{bad};postqueuejob request rejected: ")
+    s = job(complex, bad)
+    assert s["project"] != "p" and "walltime" not in s["Resource_List"] and s["Resource_List"]["ncpus"] == "1" and "A=1" not in s["Variable_List"]
+
+
 def test_a_jobobit_hook_runs_once_for_each_end_of_a_run(complex, hooks):
     hooks.make("obit", "jobobit", "pbs.logjobmsg(e.job.id, 'obit %s' % e.job.Exit_status)")
     jobid = complex.submit("exit 3")
