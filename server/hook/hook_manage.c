@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <ifl.h>
@@ -27,6 +28,7 @@
 #include "commit.h"
 #include "file.h"
 #include "hook_attrs.h"
+#include "hook_event.h"
 #include "hook_news.h"
 #include "hook_server.h"
 #include "log.h"
@@ -202,18 +204,39 @@ static int hook_manage_apply(const struct hook_manage_ask *a, const char *name, 
     return rc;
 }
 
+/* Good settings that do nothing, or not yet: a line of the log, as in PBS. */
+static void hook_manage_remark(const struct hook_manage_ask *a, const struct hook *h)
+{
+    const uint32_t periodic = HOOK_EVENT_periodic | HOOK_EVENT_exechost_periodic;
+    bool order = false, timed = false;
+
+    for (u_int i = 0; i < a->args->attrs.wire_attrops_len && a->args->command != MGR_CMD_UNSET; i++) {
+        const char *name = a->args->attrs.wire_attrops_val[i].name;
+
+        order = order || strcasecmp(name, "order") == 0;
+        timed = timed || strcasecmp(name, "enabled") == 0 || strcasecmp(name, "freq") == 0;
+    }
+    if (order && h->set.events & periodic)
+        log_event(LOGC_HOOK, LOGE_ADMIN, h->name, "Setting order for a periodic hook has no effect");
+    if (timed && h->set.enabled && h->set.events & HOOK_EVENT_periodic && !h->script.bytes)
+        log_event(LOGC_HOOK, LOGE_ADMIN, h->name,
+                  "periodic hook is missing information, check hook frequency and script");
+}
+
 static int hook_manage_create(const struct hook_manage_ask *a, struct err *e)
 {
     struct hook_settings set = hook_settings_default();
     const char *name = a->args->objname;
+    const struct hook *h;
 
     if (hook_manage_check_name(name, a->as_pbs, e) < 0)
         return -1;
     if (hooks_find(a->s->hooks, name))
         return err_set(e, PBSE_HOOKERROR, "hook name '%s' already registered, try another name", name);
-    if (hook_manage_apply(a, name, &set, e) < 0 || !hook_store_add(a->s->store, name, &set, e))
+    if (hook_manage_apply(a, name, &set, e) < 0 || !(h = hook_store_add(a->s->store, name, &set, e)))
         return -1;
     hook_manage_log(a->r, name, "created");
+    hook_manage_remark(a, h);
     return 0;
 }
 
@@ -229,6 +252,7 @@ static int hook_manage_set(const struct hook_manage_ask *a, struct err *e)
         return -1;
     hook_store_set(a->s->store, h, &set);
     hook_manage_log(a->r, h->name, hook_manage_function(a->args->command));
+    hook_manage_remark(a, h);
     return 0;
 }
 

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from harness import users
+from harness import api, users
 
 GOOD = "import pbs\npbs.event().accept()\n"
 
@@ -102,6 +102,31 @@ def test_an_attribute_of_any_order_in_a_line_is_applied(complex):
     assert "freq = 7" in listed(complex, "lines")
     ask(complex, "set hook lines event=queuejob")
     assert "freq = 7" not in listed(complex, "lines")
+
+
+def test_settings_that_do_nothing_or_nothing_yet_are_said_in_the_log(complex):
+    ask(complex, "create hook turns event=periodic,order=5")
+    complex.wait_log("server", "turns;Setting order for a periodic hook has no effect")
+    ask(complex, "set hook turns order=6")
+    complex.wait_log("server", "turns;Setting order for a periodic hook has no effect", times=2)
+    assert "order = 6" in listed(complex, "turns") and "turns;periodic hook is missing" not in complex.log("server")
+    ask(complex, "set hook turns enabled=true")
+    complex.wait_log("server", "turns;periodic hook is missing information, check hook frequency and script")
+    ask(complex, f"import hook turns application/x-python default {script(complex, GOOD)}", "set hook turns enabled=true", "create hook host event=exechost_periodic",
+        "set hook host order=3", "set hook host enabled=true", "create hook once event=queuejob,order=5")
+    complex.wait_log("server", "host;Setting order for a periodic hook has no effect")
+    said = complex.log("server")
+    assert [said.count(f"{hook};Setting order") for hook in ("turns", "host", "once")] == [2, 1, 0]
+    assert [said.count(f"{hook};periodic hook is missing") for hook in ("turns", "host")] == [1, 0]
+
+
+def test_an_import_or_export_names_a_parameter_that_it_does_not_know(complex):
+    ask(complex, "create hook plain event=queuejob")
+    for command, which in ((7, "input-file"), (8, "output-file")):
+        with pytest.raises(api.PbsError) as e:
+            complex.api.manager(command, 8, "plain", [("content-type", None, "application/x-python"), ("content-encoding", None, "default"),
+                                                      (which, None, "f"), ("colour", None, "red")])
+        assert e.value.code == 15136 and "unrecognized parameter - colour" in e.value.text
 
 
 def test_a_script_keeps_its_bytes_from_import_to_export(complex):
