@@ -252,6 +252,16 @@ static enum hello_outcome exec_hello_report_nodes(struct exec_hello_under_way *h
     return hello_outcome(node_report_nodes(h->x->p.ctx, h->x->p.services, h->service, h->args, &h->why));
 }
 
+/* Scripts look for the host as the object, and for the number alone. */
+static void exec_hello_say(const exec_hello_args *a)
+{
+    const char *host = strchr(a->service, ':'), *port = strrchr(a->address, ':');
+
+    log_event(LOGC_NODE, LOGE_SYSTEM, host ? host + 1 : a->service,
+              "Hello from MoM on port=%s, generation %llu, %u runs", port ? port + 1 : a->address,
+              (unsigned long long)a->generation, a->runs.runs_len);
+}
+
 static enum hello_outcome exec_hello_bind(struct exec_hello_under_way *h)
 {
     struct exec_hello *x = h->x;
@@ -278,8 +288,7 @@ static enum hello_outcome exec_hello_bind(struct exec_hello_under_way *h)
         if (n && n->service == s)
             services_note(x->p.services, s, n);
     }
-    log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
-              a->address, (unsigned long long)a->generation, a->runs.runs_len);
+    exec_hello_say(a);
     return HELLO_NEXT;
 }
 
