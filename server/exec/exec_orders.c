@@ -205,7 +205,7 @@ static void end_hung(struct exec_order *o, struct service *s)
 static void exec_orders_precede(const struct exec_order *o, struct service *s)
 {
     if (o->x->before && o->proc == EXEC_START && o->bytes && service_is_here(s))
-        o->x->before(o->x->before_arg, s);
+        o->x->before(o->x->before_arg, s, o->key);
 }
 
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */

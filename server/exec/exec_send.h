@@ -38,8 +38,8 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
 typedef void exec_attrs_fn(void *arg, const struct job *j, wire_attrs *out);
 void exec_send_on_attrs(struct exec_send *x, exec_attrs_fn *fn, void *arg);
 
-/* ^ Called before a START leaves for a service that is here, on whose connection it may send what a run needs there first. */
-typedef void exec_before_fn(void *arg, struct service *s);
+/* ^ Called before a START leaves for a service that is here, on whose connection it may send what a run needs there first; with the job. */
+typedef void exec_before_fn(void *arg, struct service *s, struct job_key job);
 void exec_send_before_start(struct exec_send *x, exec_before_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */

@@ -14,10 +14,13 @@
 
 #include "clock.h"
 #include "commit.h"
+#include "exec_vnode.h"
 #include "hook_attrs.h"
 #include "hook_event.h"
 #include "hook_files.h"
 #include "hook_objects.h"
+#include "job_run.h"
+#include "jobs.h"
 #include "json_read.h"
 #include "log.h"
 #include "loop.h"
@@ -349,9 +352,45 @@ static void hook_host_tell(struct hook_hosts *x, struct service *s)
         hook_host_send(h, s);
 }
 
-void hook_hosts_precede(void *arg, struct service *s)
+/* The first vnode that the job has on this host; NULL: none that is known. */
+static const struct node *hook_hosts_vnode(const struct hook_hosts *x, const struct job *j,
+                                           const struct service *s)
 {
-    hook_host_tell(((struct hook_server *)arg)->hosts, s);
+    struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, NULL);
+    const struct node *found = NULL;
+
+    for (size_t i = 0; ev && !found && i < ev->n; i++) {
+        const struct node *n = nodes_find(x->s->o.ctx->nodes, ev->part[i].vnode);
+
+        found = n && n->service == s ? n : NULL;
+    }
+    exec_vnode_destroy(ev);
+    return found;
+}
+
+/* The job is sent all the same: its host waits for the files. */
+static void hook_hosts_say_pending(const struct hook_hosts *x, const struct service *s, const struct job *j)
+{
+    const struct node *n = hook_hosts_vnode(x, j, s);
+    const char *host = strchr(s->name, ':'), *address = service_address(s);
+    const char *port = address ? strrchr(address, ':') : NULL;
+
+    if (n)
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
+                  "vnode %s's parent mom %s%s has a pending copy hook or delete hook request", n->obj.name,
+                  host ? host + 1 : s->name, port ? port : "");
+}
+
+void hook_hosts_precede(void *arg, struct service *s, struct job_key job)
+{
+    struct hook_hosts *x = ((struct hook_server *)arg)->hosts;
+    const struct job *j = jobs_find(x->s->o.ctx->jobs, job);
+    const struct hook_host *h;
+
+    hook_host_tell(x, s);
+    HASH_FIND_STR(x->hosts, s->name, h);
+    if (h && h->behind && j && j->run)
+        hook_hosts_say_pending(x, s, j);
 }
 
 static void hook_hosts_tell(void *arg)

@@ -27,8 +27,9 @@ void hook_hosts_review(void *arg);
  * is the struct hook_server, likewise below. */
 void hook_hosts_add_attrs(void *arg, const struct job *j, wire_attrs *out);
 
-/* For exec_send_before_start: a host that has not been told the list of now is told it, before the run that is sent next. */
-void hook_hosts_precede(void *arg, struct service *s);
+/* For exec_send_before_start: a host that has not been told the list of now is told it, before the run that is sent next.
+ * Where it has not answered for its files yet the log says so, with the job. */
+void hook_hosts_precede(void *arg, struct service *s, struct job_key job);
 
 /* For struct exec_hello_hooks. */
 void hook_hosts_greeted(void *arg, struct service *s, const wire_ext *has);

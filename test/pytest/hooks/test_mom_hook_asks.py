@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import api
+from harness import api, faults
 from harness.wait import until
 from hooks.test_mom_hooks import empty, ended, hook_files, marks, mom_log, note
 
@@ -45,6 +45,20 @@ def test_a_hook_of_a_host_has_the_scheduler_begin_its_cycle_again(complex, hooks
     hooks.make("again", "execjob_end", "pbs.server().scheduler_restart_cycle()")
     assert ended(complex, complex.submit("true", select="1:ncpus=1:host=n1"))["Exit_status"] == "0"
     until(lambda: "n1;hook 'again' requested for scheduler to restart cycle" in complex.logs("server", 3000), "the log")
+
+
+def test_a_job_that_is_sent_to_a_host_before_its_hooks_are_there_is_said_and_meets_them(complex, hooks):
+    empty(complex)
+    with faults.daemon_frozen(complex, "n1"):
+        hooks.make("late", "execjob_begin", note(complex, "'late'"))
+        job = complex.submit("true", select="1:ncpus=1:host=n1")
+        complex.wait_log("server", f"{job};vnode n1's parent mom n1:")
+        assert "has a pending copy hook or delete hook request" in complex.log("server")
+        assert "late.PY" not in hook_files(complex, "n1")
+    assert ended(complex, job)["Exit_status"] == "0" and marks(complex) == ["late"]
+    complex.wait_log("server", "n1;Hello from MoM on port=")
+    again = complex.submit("true", select="1:ncpus=1:host=n1")
+    assert ended(complex, again)["Exit_status"] == "0" and f"{again};vnode" not in complex.log("server")
 
 
 def test_debug_leaves_input_objects_and_output_that_a_desk_can_run(complex, hooks):
