@@ -147,6 +147,22 @@ def test_ralter_waits_for_a_scheduler_and_is_undone_when_that_refuses(cx):
     assert s["reserve_state"] == "2" and int(s["reserve_end"]) - int(s["reserve_start"]) == 7200
 
 
+@pytest.mark.parametrize("with_job", [False, True])
+def test_ralter_that_waits_is_told_that_the_reservation_is_deleted(cx, with_job):
+    resv = new(cx)
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    if with_job:
+        cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(cx.command("pbs_ralter", "-I", "60", "-D", "2:00:00", resv, check=False).stdout))
+    thread.start()
+    until(lambda: state(cx, resv) == "11", "the alteration")
+    cx.api.delete_resv(resv)
+    thread.join()
+    assert answers == [f"pbs_ralter: {resv} BEING DELETED\n"]
+    until(lambda: not cx.api.stat("resv"), "its end")
+
+
 def times(cx, resv):
     s = cx.api.stat("resv", resv)[0]
     return int(s["reserve_start"]), int(s["reserve_end"])
@@ -208,3 +224,5 @@ def test_maintenance_is_reserved_at_once(cx):
     assert out.endswith(" CONFIRMED\n") and resv.startswith("M") and state(cx, resv) == "2"
     s = cx.api.stat("resv", resv)[0]
     assert s["Resource_List"]["place"] == "exclhost" and s["resv_nodes"] == "(n1:ncpus=4)"
+    none = rsub(cx, "-R", at(3600), "-E", at(7200), "--hosts", "n1", "zz", check=False)
+    assert none.stderr == "pbs_rsub: Host with resources not found: zz\n" and none.returncode == 2 and len(cx.api.stat("resv")) == 1

@@ -53,6 +53,8 @@ def test_a_job_that_was_to_run_again_does_what_its_epilogue_says(complex, hooks,
         return
     done = ended(complex, job)
     assert done["Exit_status"] == status and done["run_count"] == runs
+    if status == "-19":
+        complex.wait_log("server", f"Node;n1;hook request delete {job}")
 
 
 def test_the_epilogue_of_a_sister_keeps_a_job_from_running_again(complex, hooks):

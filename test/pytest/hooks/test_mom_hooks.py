@@ -139,6 +139,7 @@ def test_an_epilogue_hook_asks_for_another_run(complex, hooks):
     job = complex.submit(f"echo run >> {complex.work}/marks")
     ended(complex, job)
     assert marks(complex) == ["run", "run"]
+    complex.wait_log("server", f"Node;n1;hook request rerun {job}")
 
 
 def test_suspension_and_its_end_have_their_events(complex, hooks):
@@ -205,6 +206,7 @@ def test_a_mom_that_was_away_gets_what_it_has_missed_and_loses_what_is_gone(comp
     hooks.make("goes", "execjob_begin", "pass")
     until(lambda: hook_files(complex, "n1") >= {"stays.PY", "goes.PY", "goes.HK", "resourcedef"}, f"files below {place}")
     complex.kill("n1")
+    complex.set_server("log_events", "2047")
     complex.qmgr("delete hook goes")
     hooks.names.remove("goes")
     hooks.make("new", "execjob_begin", "e.reject('new one')")
@@ -212,6 +214,8 @@ def test_a_mom_that_was_away_gets_what_it_has_missed_and_loses_what_is_gone(comp
     until(lambda: hook_files(complex, "n1") == {"stays.PY", "stays.HK", "new.PY", "new.HK", "resourcedef"}, "the files")
     log = complex.log("server")
     assert "successfully sent hook file new.PY to" in log and "successfully deleted hook file goes.HK from" in log
+    assert "hook files of mom:n1 mismatched checksums...resending" in log
+    complex.set_server("log_events", "511")
 
 
 def hook_files(cx, name):
@@ -280,7 +284,8 @@ def test_a_hook_of_user_pbsuser_runs_as_the_owner_of_the_job(complex, hooks):
     assert ended(complex, job)["Exit_status"] == "0"
     assert marks(complex) == [f"{pwd.getpwnam(users.NAMES[0]).pw_uid} True"]
     assert "comment" not in complex.node("n1")
-    complex.wait_log("server", "Not allowed to update vnodes or to request scheduler restart cycle")
+    complex.wait_log("server", "Node;n1;Not allowed to update vnodes or to request scheduler restart cycle, if run as a non-manager/operator user "
+                     f"{users.NAMES[0]}@n1")
 
 
 def test_a_configuration_file_is_on_the_hosts(complex, hooks):

@@ -69,6 +69,14 @@ def code_of(call, *args):
     return e.value.code
 
 
+def test_a_server_says_that_it_has_no_reservations(cx):
+    cx.crash_server()
+    cx.wait_log("server", "No resvs to open", times=2)
+    submit(cx)
+    cx.crash_server()
+    assert cx.log("server").count("No resvs to open") == 2
+
+
 def test_new_reservation_has_a_closed_queue(cx):
     resv = submit(cx, Reserve_Name="lunch")
     s, q = stat_resv(cx, resv), cx.api.stat("que", resv.split(".")[0])[0]
@@ -238,6 +246,7 @@ def test_reservation_survives_a_killed_server(cx, when):
         cx.wait_gone(job)
         return
     wait(cx, resv, when)
+    cx.wait_log("server", f"Resv;{resv};Recovered reservation {resv}")
     assert (cx.node("n1")["resources_assigned"]["ncpus"] == "2") == (when == RN)
     if job:
         cx.wait(job, "R")

@@ -93,6 +93,8 @@ def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
     cx.api.run_async(job, "(n1:ncpus=1)")
     end(cx, resv)
     wait(cx, resv, reserve_index="2")
+    cx.wait_log("server", f"Resv;{resv};reached end of occurrence 1/2")
+    cx.wait_log("server", f"Job;{job};Deleting running job at end of reservation occurrence")
     if killed:
         cx.crash_server()
     assert stat_resv(cx, resv)["resv_nodes"] == "(n2:ncpus=2)" and len(starts(cx, resv)) == 1
@@ -102,6 +104,28 @@ def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
     end(cx, resv)
     wait(cx, resv)
     assert cx.stat(waiting) is None
+
+
+@pytest.mark.complex(nodes=1, **clocked)
+def test_occurrences_whose_time_passes_while_no_server_runs_are_skipped(cx):
+    resv = standing(cx, "FREQ=HOURLY;COUNT=4", int(cx.clock.now()) + 600, 20)
+    cx.api.confirm_resv(resv, "4#(n1:ncpus=2){0-3}")
+    times = [int(stat_resv(cx, resv)["reserve_start"]) + 3600 * i for i in range(4)]
+    cx.kill("server")
+    cx.clock.leap_to(times[2] + 60)
+    cx.restart("server")
+    cx.again()
+    wait(cx, resv, reserve_state=CO, reserve_index="4", reserve_start=str(times[3]))
+    said = cx.log("server")
+    for i in (1, 2):
+        at_s = time.strftime("%H:%M:%S", time.localtime(times[i]))
+        assert f"{resv};reservation occurrence {i + 1}/4 scheduled at {at_s} was skipped because its end time is in the past" in said
+    assert f"{resv};Recovered reservation {resv}" in said
+    cx.kill("server")
+    cx.clock.leap_to(times[3] + 60)
+    cx.restart("server")
+    cx.again()
+    wait(cx, resv)
 
 
 @pytest.mark.complex(nodes=2, **clocked)
