@@ -74,12 +74,32 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
 }
 
 /* Which of several is named: the first that is too little in total, else the first. */
+/* All vnodes are for jobs only (resv_enable), and a reservation asks. */
+static bool insufficiency_for_jobs_only(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    bool is_any = false;
+
+    for (const struct kind *x = a->job ? NULL : buckets_next_kind(all, NULL); x;
+         x = buckets_next_kind(all, x)) {
+        if (match_pool(a, x->sample))
+            return false;
+        is_any = is_any || x->sample->no_resv;
+    }
+    if (!is_any)
+        return false;
+    reason_set(why, REASON_NODE_NO_RESV, NULL, NULL);
+    why->never = true;
+    return true;
+}
+
 bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason room[SUMS_MAX];
     struct reasons found = {.a = room, .max = SUMS_MAX};
     size_t i = 0;
 
+    if (insufficiency_for_jobs_only(all, a, why))
+        return true;
     sums(all, a, &found);
     if (found.n == 0)
         return false;
@@ -302,6 +322,8 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
 
 bool insufficiency_never(struct buckets *all, const struct asker *a, struct reason *why)
 {
+    if (insufficiency_for_jobs_only(all, a, why))
+        return true;
     for (size_t i = 0; i < a->request->n; i++)
         if (!chunk_ever(all, a, &a->request->chunks[i], why))
             return true;

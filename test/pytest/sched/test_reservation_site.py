@@ -52,6 +52,15 @@ def test_prime_time_and_run_limits_do_not_count_for_it_but_limits_do_for_its_job
     assert cx.state(second) == "Q"
 
 
+def test_none_is_confirmed_where_no_vnode_is_for_reservations(desk, cx):
+    cx.qmgr("set node s1 resv_enable=False")
+    resv, word = desk.rsub("-R", desk.at(3600), "-D", "60", "-l", "select=1:ncpus=1", "-I", "50").stdout.split()
+    assert word == "DENIED"
+    desk.log("sched", f"{resv};PBS Failed to confirm resv: Node not eligible for advance reservation")
+    cx.qmgr("unset node s1 resv_enable")
+    assert desk.rsub("-R", desk.at(3600), "-D", "60", "-l", "ncpus=1", "-I", "50").stdout.endswith(" CONFIRMED\n")
+
+
 def test_its_jobs_do_not_run_before_it_where_a_person_starts_its_queue(desk, cx):
     resv = desk.new()
     job = desk.job(queue=queue(resv))
