@@ -404,6 +404,15 @@ static void say_skipped(const struct resv *r, int64_t start_s)
         (long long)resv_number(r, RESV_ATTR_reserve_count), when);
 }
 
+static void resv_life_say_next(const struct resv *r, int64_t start_s)
+{
+    time_t at = (time_t)start_s;
+    char when[32];
+
+    ctime_r(&at, when);
+    log_event(LOGC_RESV, LOGE_DEBUG, r->obj.name, "stdg_resv: next occurrence start = %.24s", when);
+}
+
 /* Become the first occurrence that is not over yet, or the last one: the clock then ends it. */
 static void resv_life_next(void *arg, struct resv *r)
 {
@@ -429,6 +438,7 @@ static void resv_life_next(void *arg, struct resv *r)
     } while (start + lasts <= now && index < count);
     resv_set_number(r, RESV_ATTR_reserve_start, start);
     resv_set_number(r, RESV_ATTR_reserve_end, start + lasts);
+    resv_life_say_next(r, start);
     next = resv_recur_execvnode(nodes ? nodes : "", (size_t)(index - first), NULL);
     resv_set_text(r, RESV_ATTR_resv_nodes, next);
     if (resv_shares_set(all->p.ctx, r, next, &e) < 0)

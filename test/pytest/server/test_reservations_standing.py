@@ -94,6 +94,7 @@ def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
     end(cx, resv)
     wait(cx, resv, reserve_index="2")
     cx.wait_log("server", f"Resv;{resv};reached end of occurrence 1/2")
+    cx.wait_log("server", f"Resv;{resv};stdg_resv: next occurrence start = {time.ctime(int(stat_resv(cx, resv)['reserve_start']))}")
     cx.wait_log("server", f"Job;{job};Deleting running job at end of reservation occurrence")
     if killed:
         cx.crash_server()
