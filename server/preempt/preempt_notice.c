@@ -382,23 +382,29 @@ void preempt_notices_close(struct preempt_notices *n, struct job *j)
     jobs_touch(n->ctx->jobs, j, PART_HOT);
 }
 
-/* Remove the notice file, and the text that announced an end to users. */
-static void take_back(struct preempt_notices *n, struct job *j, const char *why)
+/* What has happened goes to the job's comment, and to the job: its notice file and what its hosts were told go. */
+static void say_withdrawn(struct preempt_notices *n, struct job *j, const char *what, const char *why)
 {
     struct strbuf b;
 
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "%s withdrawn: %s", what, why);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+    send_withdrawn(n, j, NULL, why);
+}
+
+/* Remove the notice file, and the text that announced an end to users. */
+static void take_back(struct preempt_notices *n, struct job *j, const char *why)
+{
     j->preempt->notice.method = METHOD_NONE;
     preempt_notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
         return;
     n->counts.withdrawn++;
-    strbuf_init(&b, TEXT_LIMIT);
-    strbuf_addf(&b, "Notice withdrawn: %s", why);
-    set_comment(n, j, strbuf_str(&b));
-    strbuf_fini(&b);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the notice is withdrawn: %s", why);
     job_audit_note(n->log, j, "notice-withdrawn: %s", why);
-    send_withdrawn(n, j, NULL, why);
+    say_withdrawn(n, j, "Notice", why);
 }
 
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why)
@@ -409,17 +415,11 @@ void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const ch
 
 void preempt_notices_withdraw_end(struct preempt_notices *n, struct job *j, const char *why)
 {
-    struct strbuf b;
-
     j->preempt->notice.method = METHOD_NONE;
     n->counts.withdrawn += j->preempt->notice.given_ms != 0;
-    strbuf_init(&b, TEXT_LIMIT);
-    strbuf_addf(&b, "Preemption withdrawn: %s", why);
-    set_comment(n, j, strbuf_str(&b));
-    strbuf_fini(&b);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the preemption is withdrawn, it may run on: %s", why);
     job_audit_note(n->log, j, "withdrawn: %s", why);
-    send_withdrawn(n, j, NULL, why);
+    say_withdrawn(n, j, "Preemption", why);
 }
 
 static void came_true(struct preempt_notices *n, struct job *j)
