@@ -11,12 +11,20 @@
 
 #include "strbuf.h"
 
+enum { N_BYTES = 400 };
+
+/* Bytes of every value, in no order. */
+static void fill(unsigned char bytes[static N_BYTES])
+{
+    for (size_t i = 0; i < N_BYTES; i++)
+        bytes[i] = (unsigned char)(i * 151 + 7);
+}
+
 static void every_length_comes_back(void **state)
 {
-    unsigned char bytes[400];
+    unsigned char bytes[N_BYTES];
 
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)(i * 151 + 7);
+    fill(bytes);
     for (size_t n = 0; n <= sizeof bytes; n++) {
         struct strbuf text;
         const char *why;
@@ -36,10 +44,9 @@ static void every_length_comes_back(void **state)
 
 static void a_text_in_one_line_is_decoded_in_place(void **state)
 {
-    unsigned char bytes[400];
+    unsigned char bytes[N_BYTES];
 
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)(i * 149 + 3);
+    fill(bytes);
     for (size_t n = 0; n <= sizeof bytes; n++) {
         struct strbuf text;
         const char *why;

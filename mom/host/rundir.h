@@ -75,7 +75,8 @@ int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t 
 int rundir_records_read(const char *path, xdrproc_t codec, size_t item_size,
                         void (*fn)(void *arg, void *item), void *arg, struct err *e);
 
-/* Does a shepherd hold this run? It locks the file before it does anything, and its end unlocks it. False also where there is no file. */
+/* Return true if a shepherd holds this run: it locks the file before it does anything, and its end unlocks it. False also where there is no
+ * file. */
 bool rundir_is_held(const char *path);
 int rundir_hold(int run_fd, struct err *e); /* -1 EWOULDBLOCK: another shepherd does */
 

@@ -279,6 +279,14 @@ def test_a_job_that_has_ended_on_its_second_host_ends(cx):
 
 
 # --- daemons die
+def stays_after_restart(cx, victim, daemon):
+    cx.restart(daemon)
+    cx.again()
+    cx.hosts_back()
+    stays(cx, victim)
+    ends_well(cx, victim)
+
+
 @pytest.mark.parametrize("daemon", ["server", "n1"])
 def test_a_withdrawal_outlives_the_death_of(cx, daemon):
     """The host could not answer before: the order is given again."""
@@ -289,11 +297,7 @@ def test_a_withdrawal_outlives_the_death_of(cx, daemon):
         cx.api.delete(urgent)
         withdrawn(cx, victim)
         cx.kill(daemon)
-    cx.restart(daemon)
-    cx.again()
-    cx.hosts_back()
-    stays(cx, victim)
-    ends_well(cx, victim)
+    stays_after_restart(cx, victim, daemon)
 
 
 @pytest.mark.parametrize("daemon", ["server", "n1"])
@@ -303,11 +307,7 @@ def test_what_the_host_has_been_told_outlives_the_death_of(cx, daemon):
     cx.api.delete(planned(cx, c, victim))
     cx.wait_log("n1", f"{victim};signal job with withdraw")
     cx.kill(daemon)
-    cx.restart(daemon)
-    cx.again()
-    cx.hosts_back()
-    stays(cx, victim)
-    ends_well(cx, victim)
+    stays_after_restart(cx, victim, daemon)
 
 
 def test_a_plan_that_is_undone_while_the_mom_is_away_is_withdrawn_when_it_is_back(cx):
