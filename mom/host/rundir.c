@@ -75,7 +75,10 @@ int rundir_create(const char *path, struct err *e)
         if (mkdir(path, 0711) < 0)
             return err_errno(e, errno, "cannot make %s", path);
     }
-    return begin_journal(path, e);
+    if (begin_journal(path, e) == 0)
+        return 0;
+    rmdir(path); /* it is empty, and this needs no descriptor, of which there may be none */
+    return -1;
 }
 
 int rundir_void(const char *path)

@@ -43,7 +43,7 @@ enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the zygote holds (shepherd/
 /* "<jobs_dir>/<id>.<run>" onto `out`. */
 int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run);
 
-/* Make it, with an empty journal: what a crash left half-made is removed first. 0 or -1. */
+/* Make it, with an empty journal: what a crash left half-made is removed first. 0, or -1 and nothing of it is left. */
 int rundir_create(const char *path, struct err *e);
 int rundir_remove(const char *path, struct err *e); /* with all that is in it */
 

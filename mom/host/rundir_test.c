@@ -57,6 +57,22 @@ static struct seen read_journal(void)
     return s;
 }
 
+static void what_cannot_be_made_whole_is_not_there(void **state)
+{
+    struct rlimit before, none;
+    char other[300];
+    int rc;
+
+    snprintf(other, sizeof other, "%s/2.svr.1", root);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    rc = rundir_create(other, NULL);
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_int_equal(rc, -1);
+    assert_int_equal(access(other, F_OK), -1);
+}
+
 static void a_missing_or_empty_log_has_no_items(void **state)
 {
     char name[sizeof path + 16];
@@ -194,6 +210,7 @@ static void whoever_holds_the_records_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_made_whole_is_not_there),
         cmocka_unit_test(a_missing_or_empty_log_has_no_items),
         cmocka_unit_test(of_an_item_that_a_full_disk_cuts_nothing_stays),
         cmocka_unit_test(a_void_log_begins_anew),
