@@ -5,8 +5,8 @@ MANUAL.tables := man7/pbs_job_attributes.7 man7/pbs_queue_attributes.7 man7/pbs_
 MANUAL.storeys := ifl/spec ifl/def base
 
 # The daemons' storeys are seen for their tables (.def) and linked to nothing.
-$(call storey,  doc, $(MANUAL.storeys) sched sched/core/cluster mom/mom/node)
-$(call program, tool/manual, doc/main.c, doc $(MANUAL.storeys), -ljansson)
+$(call storey,  doc/generator, $(MANUAL.storeys) sched sched/core/cluster mom/mom/node)
+$(call program, tool/manual, doc/generator/main.c, doc/generator $(MANUAL.storeys), -ljansson)
 
 # Both kinds come together below share/man, so that man -M build/share/man finds them all.
 define manual_section

@@ -56,7 +56,7 @@ const struct doctor_check doctor_checks[] = {
     {"versions", ON_ANY, doctor_versions, "install one version on all hosts, the server's first"},
     {"nodes", ON_SERVER, doctor_nodes, "see the MOM's log on that host; pbsnodes -r when it is repaired"},
     {"confinement", ON_MOM, doctor_confinement,
-     "let the MOM have the controllers of cgroups (unit pbs-jobs, Delegate=yes); see doc/confinement.md"},
+     "let the MOM have the controllers of cgroups (unit pbs-jobs, Delegate=yes); see doc/cgroups.md"},
     {"resources", ON_SCHED, doctor_resources,
      "add it to the line \"resources:\" of sched_config and send the scheduler SIGHUP"},
 };

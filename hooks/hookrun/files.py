@@ -2,7 +2,7 @@
 
 A line is OBJECT.ATTRIBUTE=VALUE or OBJECT.ATTRIBUTE[RESOURCE]=VALUE. OBJECT: pbs.event(), pbs.event().job, pbs.event().vnode_list[NAME],
 pbs.server(), pbs.server().queue(NAME) ... Names in brackets may be in quotes. A value of several lines is between triple double quotes. Empty lines
-and lines that begin with # count nothing. `data` has the form of doc/hook-protocol.md, section 5.
+and lines that begin with # count nothing. `data` has the form of doc/internals/hook-protocol.md, section 5.
 """
 from __future__ import annotations
 

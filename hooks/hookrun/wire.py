@@ -1,4 +1,4 @@
-"""Frames of doc/hook-protocol.md: a length and JSON. A byte of PBS that is not UTF-8 is U+10FF00 + byte in a frame, and a surrogate
+"""Frames of doc/internals/hook-protocol.md: a length and JSON. A byte of PBS that is not UTF-8 is U+10FF00 + byte in a frame, and a surrogate
 escape in Python, as os.fsdecode() has it, so that a script can use such a text as a file's name."""
 from __future__ import annotations
 

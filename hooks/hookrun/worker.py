@@ -1,4 +1,4 @@
-"""The worker of a daemon: one process that runs hooks, by doc/hook-protocol.md over a socket.
+"""The worker of a daemon: one process that runs hooks, by doc/internals/hook-protocol.md over a socket.
 
 The daemon speaks first. Scripts are compiled once and kept; a run is executed in this process, or in a child of it where another user is
 asked for: the child has the socket for that time, so the daemon sees one conversation. When the socket ends, the worker ends.

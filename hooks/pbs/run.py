@@ -42,7 +42,7 @@ class Change:
 
 @dataclass
 class Run:
-    """event, type, hook_name, ...: as pbs.event() shows them. data: the members of doc/hook-protocol.md, section 5."""
+    """event, type, hook_name, ...: as pbs.event() shows them. data: the members of doc/internals/hook-protocol.md, section 5."""
 
     event: str
     type: int

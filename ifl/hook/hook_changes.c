@@ -11,7 +11,7 @@
 #include "pbs_error.h"
 #include "strbuf.h"
 
-/* CHANGES_MAX is a bound of doc/hook-protocol.md, 2. The other two are choices, as large as a hook's value and a job's variables may
+/* CHANGES_MAX is a bound of doc/internals/hook-protocol.md, 2. The other two are choices, as large as a hook's value and a job's variables may
  * reasonably be: one script must not fill the daemon's memory. */
 enum { CHANGES_MAX = 100000, VALUE_MAX_BYTES = 1 << 20, LIST_MAX_BYTES = 4 << 20 };
 

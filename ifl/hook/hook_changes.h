@@ -3,7 +3,7 @@
 /* Changes that hooks have made: read from an answer, put into the data of the next hook. Any thread.
  *
  * A change names an attribute of an object of the event: "job", "resv", "server", "vnode" with its name, and so on
- * (doc/hook-protocol.md, 2). Of the object "launch" it is a member of the data itself: progname, argv, env. Whether the
+ * (doc/internals/hook-protocol.md, 2). Of the object "launch" it is a member of the data itself: progname, argv, env. Whether the
  * event permits the change is not asked here. */
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 #ifndef HOOK_JSON_H
 #define HOOK_JSON_H
-/* Texts and attributes in the JSON of the hook protocol (doc/hook-protocol.md, 2 and 5). Any thread. */
+/* Texts and attributes in the JSON of the hook protocol (doc/internals/hook-protocol.md, 2 and 5). Any thread. */
 #include <jansson.h>
 
 struct conf;

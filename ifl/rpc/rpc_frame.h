@@ -14,7 +14,7 @@
 
 enum { RPC_FRAME_HEADER = 4 };
 
-/* Usual limits of a record, bytes (doc/wire.md). A stranger asks for TLS and says who it is. A client's largest call is a qsub with
+/* Usual limits of a record, bytes (doc/internals/wire.md). A stranger asks for TLS and says who it is. A client's largest call is a qsub with
  * its script's text and variables, or an alteration of a long select. Daemons send whole lists: events, hooks, hosts. */
 enum rpc_limit { RPC_LIMIT_STRANGER = 4 << 10, RPC_LIMIT_CLIENT = 1 << 20, RPC_LIMIT_DAEMON = 16 << 20 };
 

@@ -1,7 +1,7 @@
 #ifndef EXEC_AGREE_H
 #define EXEC_AGREE_H
 /* The agreement of a HELLO: first the answer on each run that the service holds, then, when the answer is on its way,
- * orders for those. Loop thread only. Rule: doc/reconciliation.md. */
+ * orders for those. Loop thread only. Rule: doc/internals/reconciliation.md. */
 #include <exec.h>
 #include <stdbool.h>
 

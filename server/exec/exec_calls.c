@@ -1,7 +1,7 @@
 /* The calls of PBS_EXEC_PROG. See exec_calls.h.
  *
  * A call is one row of `procs` and one function: it finds the service of its connection (service_of) and hands the arguments to the
- * part that knows, which answers now or later. doc/exec-protocol.md says what each call means, and what happens when it comes
+ * part that knows, which answers now or later. doc/internals/exec-protocol.md says what each call means, and what happens when it comes
  * twice. To add one: its structs in ifl/protocol/exec.x, a row, a function; the serving end in ifl/exec calls it. */
 #include "exec_calls.h"
 

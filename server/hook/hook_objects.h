@@ -1,6 +1,6 @@
 #ifndef HOOK_OBJECTS_H
 #define HOOK_OBJECTS_H
-/* Objects as hooks see them (doc/hook-protocol.md, 5): everything that the server knows, as text. */
+/* Objects as hooks see them (doc/internals/hook-protocol.md, 5): everything that the server knows, as text. */
 #include <jansson.h>
 
 #include "hook_server.h"

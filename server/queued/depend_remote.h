@@ -1,7 +1,7 @@
 #ifndef DEPEND_REMOTE_H
 #define DEPEND_REMOTE_H
 /* Records of jobs that moved to other servers while other jobs depend on them: each replaces the job in
- * dependencies (depend.h). doc/waiting.md, "Dependencies across servers", tells how they are kept in step.
+ * dependencies (depend.h). doc/dependencies.md, "Dependencies across servers", tells how they are kept in step.
  *
  *   here                              there (where it went)
  *   `depend`, `home`, `doomed`  --->  what it waits for, sent by REGIST_DEP at every change and after restarts

@@ -17,7 +17,7 @@
 #include "spawn.h"
 #include "stream.h"
 
-/* The bounds of doc/hook-protocol.md, 2: a worker is sent a script or a page of objects, and answers with changes. HEAD:
+/* The bounds of doc/internals/hook-protocol.md, 2: a worker is sent a script or a page of objects, and answers with changes. HEAD:
  * the length before a frame. FD: the worker's end of the socket. */
 enum { FRAME_IN = 16 << 20, FRAME_OUT = 64 << 20, HEAD = 4, FD = 3 };
 

@@ -1,6 +1,6 @@
 #ifndef HOOK_WORKER_H
 #define HOOK_WORKER_H
-/* One hook worker: a process in a session of its own, and the frames that go between it and us (doc/hook-protocol.md, 1 and 2).
+/* One hook worker: a process in a session of its own, and the frames that go between it and us (doc/internals/hook-protocol.md, 1 and 2).
  *
  * What a message means is its user's to know. Loop thread only. */
 #include <jansson.h>

@@ -228,7 +228,7 @@ static void watch_output(struct rpc_conn *c)
 
 /* Calls that came are waiting. Those of a peer that we have asked nothing are left unread behind them. A peer that
  * owes us answers is read on, or its answers would be behind its calls and both sides would wait for each other: it
- * has agreed to ask for no more than ASKED_BYTES before it is answered (doc/wire.md). */
+ * has agreed to ask for no more than ASKED_BYTES before it is answered (doc/internals/wire.md). */
 static void update_hold(struct rpc_conn *c)
 {
     bool waits = c->backlog.first != NULL, hold = waits && !c->asked;

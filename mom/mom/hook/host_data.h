@@ -1,6 +1,6 @@
 #ifndef HOST_DATA_H
 #define HOST_DATA_H
-/* What hooks of this host see: a run's job and its vnodes, the vnodes and jobs of the host (doc/hook-protocol.md, 5). Loop thread only. */
+/* What hooks of this host see: a run's job and its vnodes, the vnodes and jobs of the host (doc/internals/hook-protocol.md, 5). Loop thread only. */
 #include <jansson.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #ifndef CGROUP_LIMITS_H
 #define CGROUP_LIMITS_H
-/* What a run is held within on this host by cgroups: memory, number of processes, processors, devices. doc/confinement.md */
+/* What a run is held within on this host by cgroups: memory, number of processes, processors, devices. doc/cgroups.md */
 #include <stddef.h>
 
 #include <shep.h>

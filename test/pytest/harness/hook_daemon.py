@@ -1,4 +1,4 @@
-"""The daemon's end of doc/hook-protocol.md: a real worker, driven frame by frame."""
+"""The daemon's end of doc/internals/hook-protocol.md: a real worker, driven frame by frame."""
 import json
 import os
 import socket

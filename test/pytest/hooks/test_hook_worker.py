@@ -1,4 +1,4 @@
-"""The hook worker, spoken to as a daemon does by doc/hook-protocol.md. No complex."""
+"""The hook worker, spoken to as a daemon does by doc/internals/hook-protocol.md. No complex."""
 import json
 import os
 import pwd

@@ -35,7 +35,7 @@ def links_of(page):
 
 def test_every_guide_and_every_man_page_is_a_page_that_the_index_names(site):
     named = set(links_of(site / "index.html"))
-    guides = {f"guide/{p.stem}.html" for p in (TOP / "doc").glob("*.md")}
+    guides = {f"guide/{p.stem}.html" for p in (TOP / "doc").rglob("*.md")}
     pages = {f"man/{p.name}.html" for p in (BUILD / "share/man").glob("man?/*.[1-8]")}
     assert len(guides) > 20 and len(pages) > 100 and (guides | pages) - named == set()
     assert [n for n in guides | pages if not (site / n).is_file()] == []

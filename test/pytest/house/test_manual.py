@@ -244,12 +244,12 @@ def procedures(protocol):
 
 
 def test_every_request_of_the_batch_protocol_has_a_row_in_its_page():
-    cells = re.findall(r"^\| ([\d, -]+) \| ", (TOP / "doc/ifl-protocol.md").read_text(), re.M)
+    cells = re.findall(r"^\| ([\d, -]+) \| ", (TOP / "doc/internals/ifl-protocol.md").read_text(), re.M)
     assert sorted(n for c in cells for n in numbers(c)) == sorted(procedures("ifl"))
 
 
 def test_every_call_and_capability_of_the_execution_protocol_is_in_its_page():
-    text, page = (TOP / "ifl/protocol/exec.x").read_text(), (TOP / "doc/exec-protocol.md").read_text()
+    text, page = (TOP / "ifl/protocol/exec.x").read_text(), (TOP / "doc/internals/exec-protocol.md").read_text()
     assert [f"{name} {n}" for n, name in procedures("exec").items() if n > 2 and not re.search(rf"\b{name} {n}\b", page)] == []
     bits = re.findall(r"const (EXEC_(?:CAN|WANTS|CKPT)_\w+)\s*=\s*(\d+);", text)
     assert [bit for bit in bits if f"| {bit[1]} | `{bit[0]}` |" not in page] == []
@@ -259,7 +259,7 @@ def test_a_port_has_the_same_number_on_every_page():
     """`PBS_X_PORT` (15001) in a page is what the row of pbs.conf says; the table of doc/security.md has each port that is listened to."""
     table = (TOP / "ifl/spec/conf.def").read_text(encoding="utf-8")
     presets = dict(re.findall(r'^CONF\((PBS_\w+_PORT), PORT, "(\d+)"', table, re.M))
-    said = [(p.name, *pair) for p in (TOP / "doc").glob("*.md")
+    said = [(p.name, *pair) for p in (TOP / "doc").rglob("*.md")
             for pair in re.findall(r"`(PBS_\w+_PORT)` \((\d+)\)|`(PBS_\w+_PORT)`, (\d+)\)", p.read_text(encoding="utf-8"))]
     said = [(name, *[x for x in pair if x]) for name, *pair in said]
     assert len(said) > 4 and [s for s in said if presets.get(s[1]) != s[2]] == []
