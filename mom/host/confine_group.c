@@ -231,7 +231,7 @@ static bool confine_group_turn(const char *dir, char sign, const char *controlle
  * processes itself and has controllers for its children (the root of a container) a group is "domain invalid". */
 static bool takes_jobs(const struct confine_group_where *w, const char *dir)
 {
-    char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
+    char group[FILE_PATH_MAX + 64], file[FILE_PATH_MAX + 128];
     unsigned draw;
     bool ok;
 
