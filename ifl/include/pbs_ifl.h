@@ -666,8 +666,8 @@ extern int pbs_confirmresv(int c, const char *resvid, const char *location, unsi
                            const char *extend);
 
 /* --- administration -------------------------------------------------------------------------------- */
-/* command: CREATE, DELETE, SET, UNSET (and IMPORT, EXPORT of hooks); objname is "" for the server. All of a request is checked before one
- * attribute changes. */
+/* command: CREATE, DELETE, SET, UNSET (and IMPORT, EXPORT of hooks); objname is "" for the server; of queues, vnodes and schedulers "" and
+ * "@default" are all there are, also for DELETE. All of a request is checked before one attribute changes. */
 
 extern int pbs_manager(int c, int command, int objtype, const char *objname, struct attropl *attrib,
                        const char *extend);

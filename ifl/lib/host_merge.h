@@ -7,7 +7,7 @@
  */
 #include "replaceable.h"
 
-/* vnodes   every attribute of every vnode; borrowed
+/* vnodes   every vnode, with its host and what is wanted; borrowed
  * host     a name, or NULL or "" for all
  * wanted   the attributes to show; NULL: all
  * *out     a list for pbs_statfree; NULL: no such host

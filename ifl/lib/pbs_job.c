@@ -224,6 +224,8 @@ static int delete_some(int c, char **jobids, u_int n, const char *extend, struct
 
 static int check_names(int c, char **jobids, int n)
 {
+    if (n < 0)
+        return report_set(c, PBSE_IVALREQ, "%d jobs to be deleted", n);
     for (int i = 0; i < n; i++)
         if (!jobids || !jobids[i])
             return report_set(c, PBSE_IVALREQ, "of %d jobs to be deleted number %d is not a text", n, i + 1);

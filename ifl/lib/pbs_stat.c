@@ -110,7 +110,7 @@ static int ask_status(int c, uint32_t proc, const char *ids, const struct attrl 
 
     report_clear(c);
     if (call_wanted(c, wanted, &w) < 0)
-        return PBSE_SYSTEM;
+        return pbs_errno;
     a.wanted.wanted_len = w.n;
     a.wanted.wanted_val = w.list;
     code = pbs_stat_ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, s);
@@ -134,17 +134,16 @@ static int pbs_stat_select_jobs(int c, uint32_t proc, const struct attropl *crit
 {
     ifl_select_args a = {.extend = call_text(extend)};
     struct call_wanted w = {0};
-    int code = PBSE_SYSTEM;
 
     report_clear(c);
     if (call_attrops(c, criteria, &a.criteria) == 0 && call_wanted(c, wanted, &w) == 0) {
         a.wanted.wanted_len = w.n;
         a.wanted.wanted_val = w.list;
-        code = pbs_stat_ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, s);
+        (void)pbs_stat_ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, s);
     }
     free(a.criteria.wire_attrops_val);
     free(w.list);
-    return code;
+    return pbs_errno;
 }
 
 struct batch_status *pbs_selstat(int c, struct attropl *criteria, struct attrl *out, const char *extend)
@@ -351,10 +350,13 @@ struct batch_status *pbs_when(int c, struct attropl *attrib, const char *destina
     return pbs_stat_finish(&s);
 }
 
-/* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */
+/* The vnodes of a host are only found among all vnodes, by their host, which is asked for with what is wanted; a host that is named is
+ * picked afterwards. */
 struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend)
 {
-    struct batch_status *all = status(c, IFL_STATUS_NODE, NULL, NULL, extend);
+    static char available[] = ATTR_rescavail, name[] = "host";
+    struct attrl by_host = {.next = out, .name = available, .resource = name};
+    struct batch_status *all = status(c, IFL_STATUS_NODE, NULL, out ? &by_host : NULL, extend);
     struct batch_status *merged = NULL;
 
     if (!all)

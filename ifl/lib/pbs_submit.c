@@ -196,6 +196,9 @@ static int persist(int c, const struct submission *s, ifl_submit_result *r, stru
         next = connection_again(c, l, AGAIN_LIMIT_MS, e);
         connection_release(l);
         l = next;
+        if (!l)
+            e->code =
+                PBSE_PROTOCOL; /* as of each call whose connection is lost; the text says why it cannot be made again */
     }
     connection_release(l);
     return rc;

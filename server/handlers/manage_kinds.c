@@ -183,7 +183,7 @@ static int manage_kinds_sched_create(struct parts *p, const char *name, const st
 {
     struct sched_obj *o;
 
-    if (scheds_add(p->ctx->scheds, name, &o, e) < 0)
+    if (scheds_check_name(name, e) < 0 || scheds_add(p->ctx->scheds, name, &o, e) < 0)
         return -1;
     if (check_sched_presets(p->ctx, &o->obj, c, n, e) < 0) {
         (void)scheds_remove(p->ctx->scheds, o, NULL);

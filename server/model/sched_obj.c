@@ -4,6 +4,7 @@
  * as which. "default" is made at the first start and cannot be removed: the server needs it. */
 #include "sched_obj.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,16 @@ void scheds_destroy(struct scheds *s)
     while (s->table)
         sched_obj_take_out(s, s->table);
     free(s);
+}
+
+int scheds_check_name(const char *name, struct err *e)
+{
+    if (!isalpha((unsigned char)name[0]))
+        return err_set(e, PBSE_IVAL_OBJ_NAME, "scheduler name %s does not begin with a letter", name);
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p))
+            return err_set(e, PBSE_IVAL_OBJ_NAME, "scheduler name %s holds the character '%c'", name, *p);
+    return 0;
 }
 
 int scheds_add(struct scheds *s, const char *name, struct sched_obj **out, struct err *e)

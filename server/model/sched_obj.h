@@ -28,6 +28,8 @@ extern const struct object_kind sched_kind;
 
 struct scheds *scheds_create(struct change *c);
 void scheds_destroy(struct scheds *s);
+/* May a scheduler that is made have this name? It is part of the names of directories: 0, or -1 with PBSE_IVAL_OBJ_NAME. */
+int scheds_check_name(const char *name, struct err *e);
 /* -1: PBSE_SCHEDEXIST, PBSE_SCHED_NAME_BIG */
 int scheds_add(struct scheds *s, const char *name, struct sched_obj **out, struct err *e);
 int scheds_remove(struct scheds *s, struct sched_obj *o,
