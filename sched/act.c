@@ -201,7 +201,7 @@ static int take_answer(int c, int ticket, char text[static ANSWER_MAX])
 }
 
 /* An order is answered, and the cycle has decided what follows: do that. */
-static void order_is_over(struct call *x, struct decisions *d)
+static void act_order_is_over(struct call *x, struct decisions *d)
 {
     struct act *a = x->act;
 
@@ -222,7 +222,7 @@ static void act_ordered(void *arg, int c, int ticket)
 
     cycle_answer_order(a->cycle, x->job, code, text, &d);
     act_tell(a, x->job, code, text);
-    order_is_over(x, &d);
+    act_order_is_over(x, &d);
 }
 
 /* A job that takes what time there is has its walltime before it runs: the server does one call after the other. */
@@ -240,7 +240,7 @@ static int send_walltime(struct act *a, int c, const struct decision *x)
 
 /* job_run_wait: with execjob_hook the order is answered when hosts have begun, else when the server has
  * taken it. */
-static size_t send_order(struct act *a, const struct decision *x)
+static size_t act_send_order(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);
     int ticket;
@@ -303,7 +303,7 @@ static void act_planned(void *arg, int c, int ticket)
         a->no_plans = true;
     }
     cycle_answer_plan(a->cycle, x->job, code, text, &d);
-    order_is_over(x, &d);
+    act_order_is_over(x, &d);
 }
 
 /* The server examines the plan as a whole, stops the victims and runs the job: one short call. */
@@ -393,7 +393,7 @@ static void act_confirmed(void *arg, int c, int ticket)
     int code = take_answer(c, ticket, text);
 
     cycle_resv_answered(a->cycle, x->job, x->found, code, text, &d);
-    order_is_over(x, &d);
+    act_order_is_over(x, &d);
 }
 
 enum { CONFIRM_MAX = 2048 }; /* two reasons, a time, a name */
@@ -490,7 +490,7 @@ size_t act_carry_out(struct act *a, struct decisions *d)
         switch (x->kind) {
         case DECIDE_RUN:
         case DECIDE_RESUME:
-            n += send_order(a, x);
+            n += act_send_order(a, x);
             break;
         case DECIDE_PREEMPT:
             n += send_preemption(a, x);

@@ -107,7 +107,7 @@ void sched_link_fail(struct sched_link *k)
 }
 
 /* All that are ready. A function may send, or fail the connection, which ends the walk. */
-static void take_answers(void *arg)
+static void sched_link_take_answers(void *arg)
 {
     struct sched_link *k = arg;
     int ticket = 0;
@@ -133,12 +133,12 @@ static void sched_link_take_deferred(void *arg)
 
     k->deferred = false;
     if (k->c >= 0)
-        take_answers(k);
+        sched_link_take_answers(k);
 }
 
 static void sched_link_readable(void *arg, unsigned ready)
 {
-    take_answers(arg);
+    sched_link_take_answers(arg);
 }
 
 int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *arg)

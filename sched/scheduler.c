@@ -195,7 +195,7 @@ static void scheduler_sign_while_busy(void *arg)
 }
 
 /* Decide and send the orders. The next changes are asked for when the orders are answered. */
-static void decide(struct scheduler *s)
+static void scheduler_decide(struct scheduler *s)
 {
     struct decisions d = {.say = act_log}; /* lines have the time at which they are said */
 
@@ -210,7 +210,7 @@ static void decide(struct scheduler *s)
     set_alarm(s);
 }
 
-static void run_cycle(struct scheduler *s);
+static void scheduler_run_cycle(struct scheduler *s);
 
 /* server_dyn_res has been asked. */
 static void scheduler_amounts_told(void *arg, bool changed)
@@ -220,15 +220,15 @@ static void scheduler_amounts_told(void *arg, bool changed)
     if (changed)
         cluster_note_news(cycle_cluster(s->cycle));
     if (mirror_is_whole(s->mirror))
-        decide(s);
+        scheduler_decide(s);
     else
         s->asked = true; /* decided when the changes have come, since they may change it */
     if (s->again)
-        run_cycle(s);
+        scheduler_run_cycle(s);
 }
 
 /* What has to be known first may take its time. A request for a cycle meanwhile gets one that begins after the request. */
-static void run_cycle(struct scheduler *s)
+static void scheduler_run_cycle(struct scheduler *s)
 {
     if (!mirror_is_whole(s->mirror))
         return;
@@ -240,7 +240,7 @@ static void run_cycle(struct scheduler *s)
     s->asked = s->again = false;
     follow_hours(s);
     if (!dyn_res_ask(s->dyn_res))
-        decide(s);
+        scheduler_decide(s);
 }
 
 /* The sched object may have changed: other directories need another registration, other log events apply at
@@ -403,7 +403,7 @@ static void scheduler_news(void *arg, int64_t server_ns, bool relevant)
     cycle_watch(s->cycle, &seen);
     act_carry_out(s->act, &seen);
     if (s->asked || cycle_has_news(s->cycle, now_s(s)))
-        run_cycle(s);
+        scheduler_run_cycle(s);
     else
         comments_poke(s->comments);
     explain_all(s, wakes, n);
@@ -421,7 +421,7 @@ static void scheduler_after_answers(void *arg)
 
     s->answered = false;
     if (mirror_is_whole(s->mirror) && cycle_has_news(s->cycle, now_s(s)))
-        run_cycle(s);
+        scheduler_run_cycle(s);
     scheduler_go_on(s);
 }
 
@@ -482,7 +482,7 @@ static void scheduler_tick(void *arg)
     if (shares_tick(s->shares, now_s(s)))
         cycle_retry_all(s->cycle);
     if (s->asked || cycle_has_news(s->cycle, now_s(s)))
-        run_cycle(s);
+        scheduler_run_cycle(s);
     comments_poke(s->comments);
 }
 
@@ -492,7 +492,7 @@ static void scheduler_ring(void *arg)
     struct scheduler *s = arg;
 
     if (mirror_is_whole(s->mirror) && cycle_has_news(s->cycle, now_s(s)))
-        run_cycle(s);
+        scheduler_run_cycle(s);
 }
 
 /* Other settings may make any job runnable, so a cycle follows at once, if there is a whole cluster to
@@ -506,7 +506,7 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
     if (!mirror_is_whole(s->mirror))
         return; /* it will settle */
     cluster_settle(cycle_cluster(s->cycle));
-    run_cycle(s);
+    scheduler_run_cycle(s);
 }
 
 static uint64_t scheduler_seen(void *arg)

@@ -1,9 +1,9 @@
 /* pbs_server: from the command line to the end of the loop, active or standing by.
  *
- *   main                settings, PBS_HOME
- *   server_main_serve   the lock, the log; from here on errors are logged, and told to the process that was started
- *   live                of a pair: wait as the standby, be active, and again; alone: be active once
- *   be_active           server_main_start creates, recovers and listens; then the loop, and the end
+ *   main                   settings, PBS_HOME
+ *   server_main_serve      the lock, the log; from here on errors are logged, and told to the process that was started
+ *   server_main_live       of a pair: wait as the standby, be active, and again; alone: be active once
+ *   server_main_be_active  server_main_start creates, recovers and listens; then the loop, and the end
  *
  * assembly.c creates and binds the parts; server.c has what comes between creation and loop, and the end. An activation
  * leaves nothing behind but settings, lock and failover policy (forget_activation). */
@@ -132,7 +132,7 @@ static void forget_activation(struct server *s)
 }
 
 /* Be active, once. 0 ended, 1 wait as standby again, -1 cannot start. */
-static int be_active(struct server *s, struct err *e)
+static int server_main_be_active(struct server *s, struct err *e)
 {
     bool of_pair = s->set.role != SERVER_ALONE;
     int rc = server_main_start(s, e);
@@ -148,7 +148,7 @@ static int be_active(struct server *s, struct err *e)
     return of_pair && (rc < 0 || s->lost || s->yields);
 }
 
-static int live(struct server *s, struct err *e)
+static int server_main_live(struct server *s, struct err *e)
 {
     int rc = 1;
 
@@ -158,7 +158,7 @@ static int live(struct server *s, struct err *e)
 
         if (end != STANDBY_TAKE)
             return end == STANDBY_END ? 0 : -1;
-        rc = be_active(s, e);
+        rc = server_main_be_active(s, e);
         if (rc == 1)
             forget_activation(s);
     }
@@ -181,7 +181,7 @@ static int server_main_serve(struct server *s)
         log_err(LOGC_SVR, s->set.name, &e, "cannot start");
         return daemon_fail(s->daemon, &e);
     }
-    if (live(s, &e) < 0)
+    if (server_main_live(s, &e) < 0)
         return daemon_fail(s->daemon, &e);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "Server shutdown completed");
     log_close();

@@ -28,7 +28,7 @@
 enum { HOOK_ROUNDS_MAX = 1000 };
 
 /* false: there is none. */
-static bool make_call(struct call *c)
+static bool loop_make_call(struct call *c)
 {
     struct call now;
 
@@ -41,9 +41,9 @@ static bool make_call(struct call *c)
 }
 
 /* Make the calls one by one: the later ones stay in the list, where loop_forget can find them. */
-static void make_calls(struct loop *l)
+static void loop_make_calls(struct loop *l)
 {
-    while (make_call(call_list_take(&l->running)))
+    while (loop_make_call(call_list_take(&l->running)))
         ;
 }
 
@@ -83,7 +83,7 @@ static void loop_posted_cb(void *arg, unsigned ready)
     call_list_move(&l->running, &l->posted);
     l->n_posted = 0;
     pthread_mutex_unlock(&l->post_lock);
-    make_calls(l);
+    loop_make_calls(l);
 }
 
 int loop_defer(struct loop *l, loop_fn *fn, void *arg)
@@ -252,7 +252,7 @@ static struct loop_hook *first_marked(struct loop *l)
 
 /* Run until nothing is deferred or marked. Calls that defer themselves again and again are interrupted, so that
  * descriptors are served. */
-static void end_turn(struct loop *l)
+static void loop_end_turn(struct loop *l)
 {
     for (int round = 0; round < HOOK_ROUNDS_MAX; round++) {
         struct loop_hook *h;
@@ -261,7 +261,7 @@ static void end_turn(struct loop *l)
             loop_note_begin(l);
         if (l->deferred.first) {
             call_list_move(&l->running, &l->deferred);
-            make_calls(l);
+            loop_make_calls(l);
             continue;
         }
         h = l->n_marked ? first_marked(l) : NULL;
@@ -284,9 +284,9 @@ static void work_in_background(struct loop *l)
 
     if (slice_us == 0)
         return;
-    while (now_us - began_us < slice_us && make_call(background_take(b)))
+    while (now_us - began_us < slice_us && loop_make_call(background_take(b)))
         now_us = clock_real_mono_us();
-    end_turn(l);
+    loop_end_turn(l);
     if (!is_free)
         turn_share_spend(&b->share, clock_real_mono_us() - began_us);
 }
@@ -300,7 +300,7 @@ int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
         return -1;
     loop_timers_call(l, LOOP_CLOCK);
     loop_timers_call(l, LOOP_REAL);
-    end_turn(l);
+    loop_end_turn(l);
     if (background_has_calls(&l->background))
         work_in_background(l);
     if (l->turn_over)

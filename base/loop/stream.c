@@ -334,7 +334,7 @@ static int decode(struct stream *s, struct err *e)
 }
 
 /* Bytes from the descriptor: through the transform, or as they are. */
-static int take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
+static int stream_take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
 {
     if (s->t)
         return s->t->from_wire(s->ctx, bytes, n, e) < 0 ? -1 : decode(s, e);
@@ -344,7 +344,7 @@ static int take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
 }
 
 /* 1: there may be more, 0: not now or the end, -1. */
-static int read_piece(struct stream *s, struct err *e)
+static int stream_read_piece(struct stream *s, struct err *e)
 {
     char piece[READ_PIECE];
     ssize_t n = read(s->fd, piece, sizeof piece);
@@ -359,20 +359,20 @@ static int read_piece(struct stream *s, struct err *e)
         s->peer_ended = true;
         return 0;
     }
-    if (take_in(s, piece, (size_t)n, e) < 0)
+    if (stream_take_in(s, piece, (size_t)n, e) < 0)
         return -1;
     return n == sizeof piece; /* less than asked for: another read would only say EAGAIN */
 }
 
 /* A few reads a turn: a peer that sends without pause must not keep the others waiting. */
-static void pump_in(struct stream *s)
+static void stream_pump_in(struct stream *s)
 {
     struct err e = {0};
     int rc = 1;
 
     for (int i = 0; i < READS_A_TURN && rc == 1 && !s->dead && !s->held && !s->choked && !s->peer_ended;
          i++) {
-        rc = read_piece(s, &e);
+        rc = stream_read_piece(s, &e);
         if (rc < 0 && s->t) /* it may have an alert to send, which says more to the peer than silence */
             send_all(s, NULL);
         stream_show(s);
@@ -387,7 +387,7 @@ static void stream_ready_cb(void *arg, unsigned ready)
 
     s->refs++;
     if (ready & LOOP_READ)
-        pump_in(s);
+        stream_pump_in(s);
     if (!s->dead)
         pump_out(s);
     unref(s);
@@ -574,7 +574,7 @@ int stream_set_transform(struct stream *s, const struct stream_transform *t, voi
     s->ctx = ctx;
     s->in = (struct byte_buf){0};
     if (early.len)
-        rc = take_in(s, early.bytes, early.len, e);
+        rc = stream_take_in(s, early.bytes, early.len, e);
     byte_buf_fini(&early);
     stream_wake(s);
     return rc;

@@ -45,7 +45,7 @@ static int tls_loop_judge(struct tls_loop *t, int rc, const char *doing, struct 
 }
 
 /* Take the handshake as far as the bytes that are there allow. 0: it is done, or waits for the peer. */
-static int shake_hands(struct tls_loop *t, struct err *e)
+static int tls_loop_shake_hands(struct tls_loop *t, struct err *e)
 {
     long verdict;
     int rc;
@@ -76,7 +76,7 @@ static int tls_loop_take_from_wire(void *ctx, const void *bytes, size_t n, struc
 
     if (!BIO_write_ex(t->from_wire, bytes, n, &written) || written != n)
         return err_set(e, ENOMEM, "no memory for TLS input");
-    return shake_hands(t, e);
+    return tls_loop_shake_hands(t, e);
 }
 
 /* Nothing is read before the handshake is over. */
@@ -115,7 +115,7 @@ static ssize_t tls_loop_give_wire(void *ctx, void *out, size_t max, struct err *
     struct tls_loop *t = ctx;
     size_t n = 0;
 
-    if (shake_hands(t, e) < 0 && BIO_ctrl_pending(t->to_wire) == 0)
+    if (tls_loop_shake_hands(t, e) < 0 && BIO_ctrl_pending(t->to_wire) == 0)
         return -1; /* a handshake that failed has an alert to send first */
     return BIO_read_ex(t->to_wire, out, max, &n) ? (ssize_t)n : 0;
 }

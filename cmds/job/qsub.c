@@ -590,7 +590,7 @@ static int qsub_report(struct qsub *q)
     return code;
 }
 
-static char *call_submit(struct qsub *q, const char *extend)
+static char *qsub_call_submit(struct qsub *q, const char *extend)
 {
     return pbs_submit(q->c, q->sent.first, q->source.path, *q->target.queue ? q->target.queue : NULL, extend);
 }
@@ -601,7 +601,7 @@ static int qsub_submit(struct qsub *q)
     char *text;
     int rc;
 
-    q->id = call_submit(q, "qsub");
+    q->id = qsub_call_submit(q, "qsub");
     if (!q->id && pbs_errno == PBSE_FORCE_QSUB_UPDATE) {
         text = strdup(pbs_geterrmsg(q->c) ? pbs_geterrmsg(q->c) : "");
         rc = text ? take_server_arguments(q, text) : 1;
@@ -610,7 +610,7 @@ static int qsub_submit(struct qsub *q)
             rc = split_destination(q);
         if (rc)
             return rc;
-        q->id = call_submit(q, NULL);
+        q->id = qsub_call_submit(q, NULL);
     }
     return q->id ? 0 : qsub_report(q);
 }

@@ -64,7 +64,7 @@ struct exec_service {
 };
 
 static void exec_service_connect_now(void *arg);
-static void say_hello(struct exec_service *s);
+static void exec_service_say_hello(struct exec_service *s);
 
 /* --- pauses */
 
@@ -163,7 +163,7 @@ static void exec_service_on_closed(void *arg, struct rpc_conn *c, const struct e
 
 static void exec_service_on_opened(void *arg, struct rpc_conn *c)
 {
-    say_hello(arg);
+    exec_service_say_hello(arg);
 }
 
 static const struct rpc_conn_events conn_events = {.opened = exec_service_on_opened,
@@ -214,7 +214,7 @@ static void exec_service_accepted(struct exec_service *s, const exec_hello_resul
         exec_outbox_open(s->outbox, s->conn);
 }
 
-static void take_verdict(struct exec_service *s, const exec_hello_result *r)
+static void exec_service_take_verdict(struct exec_service *s, const exec_hello_result *r)
 {
     struct err e;
 
@@ -249,7 +249,7 @@ static void exec_service_on_hello_answer(void *arg, const struct rpc_outcome *o)
     if (s->state != GREETING)
         return; /* said good-bye meanwhile */
     if (o->status == RPC_ST_OK)
-        take_verdict(s, o->result);
+        exec_service_take_verdict(s, o->result);
     else if (o->status != RPC_ST_LOST) /* LOST: `closed` follows */
         rpc_conn_close(s->conn, o->why);
 }
@@ -267,7 +267,7 @@ static int send_hello(struct exec_service *s, const exec_hello_args *a, struct e
     return rpc_conn_call(s->conn, &spec, exec_service_on_hello_answer, s, e);
 }
 
-static void say_hello(struct exec_service *s)
+static void exec_service_say_hello(struct exec_service *s)
 {
     exec_hello_args a;
     struct err e;
@@ -333,7 +333,7 @@ static void exec_service_connect_now(void *arg)
         return;
     }
     if (s->state == GREETING) { /* told to wait, or the owner was not ready */
-        say_hello(s);
+        exec_service_say_hello(s);
         return;
     }
     if (s->state != AWAY)

@@ -94,7 +94,8 @@ size_t rpc_core_held(const struct rpc_core *c)
 
 /* --- input */
 
-static void take_reply(struct rpc_core *c, const struct rpc_reply_hdr *r, const char *bytes, size_t n)
+static void rpc_core_take_reply(struct rpc_core *c, const struct rpc_reply_hdr *r, const char *bytes,
+                                size_t n)
 {
     struct rpc_pending *p = rpc_match_find(&c->match, r->xid);
 
@@ -107,7 +108,7 @@ static void take_reply(struct rpc_core *c, const struct rpc_reply_hdr *r, const 
         p->ops->reply(p, r);
 }
 
-static int take_record(struct rpc_core *c, const char *bytes, size_t n, struct err *e)
+static int rpc_core_take_record(struct rpc_core *c, const char *bytes, size_t n, struct err *e)
 {
     struct rpc_call_hdr h;
     struct rpc_reply_hdr r;
@@ -117,7 +118,7 @@ static int take_record(struct rpc_core *c, const char *bytes, size_t n, struct e
         c->events->call(c->arg, &h);
         return 0;
     case RPC_MSG_REPLY:
-        take_reply(c, &r, bytes, n);
+        rpc_core_take_reply(c, &r, bytes, n);
         return 0;
     case RPC_MSG_OLD_RPC:
         return rpc_core_reply_error(c, h.xid, RPC_ST_RPC_MISMATCH, 2, 2, e);
@@ -168,19 +169,19 @@ static int take_collected(struct rpc_core *c, struct err *e)
     int rc;
 
     byte_buf_init(&c->in);
-    rc = take_record(c, whole.bytes, whole.len, e);
+    rc = rpc_core_take_record(c, whole.bytes, whole.len, e);
     byte_buf_clear(&whole);
     byte_buf_swap(&c->in, &whole);
     byte_buf_fini(&whole);
     return rc;
 }
 
-static int take_piece(struct rpc_core *c, const struct rpc_piece *p, struct err *e)
+static int rpc_core_take_piece(struct rpc_core *c, const struct rpc_piece *p, struct err *e)
 {
     int rc = 0;
 
     if (p->begin && p->end)
-        return take_record(c, p->bytes, p->n, e);
+        return rpc_core_take_record(c, p->bytes, p->n, e);
     if (p->begin)
         c->route = ROUTE_OPEN;
     if (c->route == ROUTE_OPEN || c->route == ROUTE_COLLECT) {
@@ -207,7 +208,7 @@ ptrdiff_t rpc_core_input(struct rpc_core *c, const void *bytes, size_t n, struct
         if (used < 0)
             return -1;
         at += used;
-        if ((p.begin || p.n || p.end) && take_piece(c, &p, e) < 0)
+        if ((p.begin || p.n || p.end) && rpc_core_take_piece(c, &p, e) < 0)
             return -1;
     }
     return at - (const char *)bytes;

@@ -523,7 +523,7 @@ static int mom_serve(struct mom *m, struct daemon *d)
     return rc;
 }
 
-static int run_mom(struct mom *m, const struct command_line *c)
+static int mom_main_run(struct mom *m, const struct command_line *c)
 {
     struct err e = {0};
     struct daemon *d;
@@ -636,7 +636,7 @@ int main(int argc, char *argv[])
         return check_only(&c);
     mom.log_path = c.log;
     mom.end_jobs = c.end_jobs;
-    rc = run_mom(&mom, &c);
+    rc = mom_main_run(&mom, &c);
     home_close(&mom.home);
     conf_destroy(mom.conf);
     return rc;

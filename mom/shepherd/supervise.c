@@ -332,7 +332,7 @@ static int supervise_begin(struct supervise *h, int mom, struct err *e)
     return h->mom_link ? begin_notice(h, e) : -1;
 }
 
-static void record_started(struct supervise *h)
+static void supervise_record_started(struct supervise *h)
 {
     struct shep_record r = {.kind = SHEP_RECORD_STARTED};
 
@@ -357,13 +357,13 @@ static int restart_tasks(struct supervise *h)
     return -1;
 }
 
-static void launch_sister(struct supervise *h)
+static void supervise_launch_sister(struct supervise *h)
 {
     h->setup_code = EXIT_SETUP;
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0 &&
         restart_tasks(h) == 0) {
         serve_tasks(h);
-        record_started(h);
+        supervise_record_started(h);
         supervise_post(h, SHEP_EV_LAUNCHED);
         return;
     }
@@ -379,14 +379,14 @@ static void supervise_name_first(struct supervise *h)
 }
 
 /* Back from an image. What a script leaves that has failed goes too. */
-static bool launch_again(struct supervise *h)
+static bool supervise_launch_again(struct supervise *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
         restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0 && limit_all(h, &h->why) == 0) {
         confine_take_in(h->confine);
         serve_tasks(h);
         supervise_name_first(h);
-        record_started(h);
+        supervise_record_started(h);
         supervise_post(h, SHEP_EV_LAUNCHED);
         return true;
     }
@@ -419,7 +419,7 @@ static void supervise_add_pmix(struct supervise *h)
 
 /* Forked and waiting, the process is recorded and its tasks can be served before it executes anything. Should we die in
  * between, its end of `go` closes, and it ends without having run a line of the owner's. */
-static bool launch_first(struct supervise *h)
+static bool supervise_launch_first(struct supervise *h)
 {
     h->setup_code = EXIT_SETUP;
     if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 ||
@@ -430,7 +430,7 @@ static bool launch_first(struct supervise *h)
     if (task_fork(&h->task, &h->order, &h->why) < 0)
         return false;
     supervise_name_first(h);
-    record_started(h);
+    supervise_record_started(h);
     if (h->order.say[0])
         task_say(&h->task, h->order.say);
     if (task_go(&h->task, &h->order, &h->why) == 0) {
@@ -441,9 +441,9 @@ static bool launch_first(struct supervise *h)
     return false;
 }
 
-static void launch(struct supervise *h)
+static void supervise_launch(struct supervise *h)
 {
-    if (h->order.restart_argv.restart_argv_len ? launch_again(h) : launch_first(h))
+    if (h->order.restart_argv.restart_argv_len ? supervise_launch_again(h) : supervise_launch_first(h))
         return;
     h->how = SHEP_END_SETUP;
     h->reason = EXEC_END_SETUP;
@@ -451,7 +451,7 @@ static void launch(struct supervise *h)
     supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
-static int hold_order(struct supervise *h, int mom)
+static int supervise_hold_order(struct supervise *h, int mom)
 {
     struct err e = {0};
 
@@ -462,9 +462,9 @@ static int hold_order(struct supervise *h, int mom)
         return 1;
     }
     if (supervise_is_sister(h))
-        launch_sister(h);
+        supervise_launch_sister(h);
     else
-        launch(h);
+        supervise_launch(h);
     while (h->state != SHEP_CLOSED)
         supervise_turn(h);
     mom_link_flush(h->mom_link, MS_PER_S);
@@ -500,7 +500,7 @@ int supervise_run(const char *path, int mom)
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
         return EXIT_BUSY;
     }
-    rc = hold_order(&h, mom);
+    rc = supervise_hold_order(&h, mom);
     mom_link_destroy(h.mom_link);
     tm_server_destroy(h.tm);
     job_notice_destroy(h.job_notice);

@@ -54,7 +54,7 @@ static ssize_t zygote_receive(int mom, struct packet *p)
     return n;
 }
 
-static int become_shepherd(int mom, const struct packet *p)
+static int zygote_become_shepherd(int mom, const struct packet *p)
 {
     signal(SIGCHLD, SIG_DFL); /* the zygote ignores it, and a shepherd must wait for its job's processes */
     close(mom);
@@ -73,7 +73,7 @@ int zygote_run(int mom, char *argv[])
         if (p.socket < 0)
             continue;
         if (fork() == 0)
-            return become_shepherd(mom, &p);
+            return zygote_become_shepherd(mom, &p);
         close(p.socket); /* if there was no fork, the MOM sees its socket closed */
     }
     return 0;

@@ -42,7 +42,8 @@ static struct job *exec_agree_job_of(const struct exec_hello_parts *p, const exe
     return jobs_find(p->ctx->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
 }
 
-static exec_run_decision decide(const struct exec_hello_parts *p, struct service *s, const exec_held_run *h)
+static exec_run_decision exec_agree_decide_one(const struct exec_hello_parts *p, struct service *s,
+                                               const exec_held_run *h)
 {
     struct job *j = exec_agree_job_of(p, h);
     struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
@@ -156,7 +157,7 @@ void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, cons
 
     out->runs.runs_val = calloc(n ? n : 1, sizeof(exec_run_decision));
     for (u_int i = 0; out->runs.runs_val && i < n; i++)
-        out->runs.runs_val[out->runs.runs_len++] = decide(p, s, &a->runs.runs_val[i]);
+        out->runs.runs_val[out->runs.runs_len++] = exec_agree_decide_one(p, s, &a->runs.runs_val[i]);
 }
 
 /* Send START orders that waited for the address of this host. Called after the job was agreed about: otherwise

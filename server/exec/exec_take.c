@@ -165,7 +165,8 @@ static void note_freed(struct run *r, const char *node)
     strbuf_fini(&b);
 }
 
-static void take_release(struct exec_take *t, struct job *j, struct run_host *h, const exec_release_data *d)
+static void exec_take_release(struct exec_take *t, struct job *j, struct run_host *h,
+                              const exec_release_data *d)
 {
     const char *service = h->service; /* h may go with the run; names live as long as their service */
 
@@ -189,8 +190,8 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
                            &(struct server_event){.kind = EVENT_RUN_RELEASED, .job = j, .service = service});
 }
 
-static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h, const exec_outcome_data *d,
-                         bool suspended)
+static void exec_take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
+                              const exec_outcome_data *d, bool suspended)
 {
     if (d->attempt != j->run->attempt) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "%s of attempt %u came late; attempt %u is under way",
@@ -258,16 +259,16 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
         take_finish(t, j, h, &d->exec_event_data_u.finish);
         break;
     case EXEC_EVENT_RELEASE:
-        take_release(t, j, h, &d->exec_event_data_u.release);
+        exec_take_release(t, j, h, &d->exec_event_data_u.release);
         break;
     case EXEC_EVENT_EXCEPTION:
         take_exception(t, j, &d->exec_event_data_u.exception);
         break;
     case EXEC_EVENT_SUSPENDED:
-        take_outcome(t, j, h, &d->exec_event_data_u.suspended, true);
+        exec_take_outcome(t, j, h, &d->exec_event_data_u.suspended, true);
         break;
     case EXEC_EVENT_RESUMED:
-        take_outcome(t, j, h, &d->exec_event_data_u.resumed, false);
+        exec_take_outcome(t, j, h, &d->exec_event_data_u.resumed, false);
         break;
     case EXEC_EVENT_FAILED:
         take_failed(t, j, h, &d->exec_event_data_u.failed);

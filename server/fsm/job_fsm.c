@@ -120,7 +120,7 @@ static const struct job_rule *find_rule(const struct job *j, enum job_event ev)
     return NULL;
 }
 
-static void perform(struct job_fsm *f, struct job *j, enum job_action a)
+static void job_fsm_perform(struct job_fsm *f, struct job *j, enum job_action a)
 {
     if (a == ACT_NONE)
         return;
@@ -130,7 +130,7 @@ static void perform(struct job_fsm *f, struct job *j, enum job_action a)
 
 /* The state is changed before the action, so that the action sees where the job is going and whatever it
  * posts is judged there. */
-static void handle(struct job_fsm *f, struct job *j, enum job_event ev)
+static void job_fsm_handle(struct job_fsm *f, struct job *j, enum job_event ev)
 {
     const struct job_rule *r = find_rule(j, ev);
     enum job_state from = j->state;
@@ -143,7 +143,7 @@ static void handle(struct job_fsm *f, struct job *j, enum job_event ev)
         return;
     }
     j->state = r->to;
-    perform(f, j, r->act);
+    job_fsm_perform(f, j, r->act);
     /* Listeners come last, in the order of listening: they find what the action has done, and the later ones what the earlier
      * have: who waits for room finds that claims were given back. */
     for (size_t i = 0; i < f->n_listeners; i++)
@@ -170,7 +170,7 @@ static void job_fsm_drain(struct job_fsm *f)
         f->first = p->next;
         if (!f->first)
             f->end = &f->first;
-        handle(f, p->job, p->event);
+        job_fsm_handle(f, p->job, p->event);
         job_unref(p->job);
         free(p);
     }
@@ -184,7 +184,7 @@ void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev)
     }
     f->busy = true;
     job_ref(j); /* an action may take it out of every list, and it is spoken of until the end */
-    handle(f, j, ev);
+    job_fsm_handle(f, j, ev);
     job_fsm_drain(f);
     job_unref(j);
     f->busy = false;
@@ -197,7 +197,7 @@ void job_fsm_enter(struct job_fsm *f, struct job *j)
     assert(!f->busy);
     f->busy = true;
     job_ref(j);
-    perform(f, j, job_entry_action[j->state]);
+    job_fsm_perform(f, j, job_entry_action[j->state]);
     job_fsm_drain(f);
     job_unref(j);
     f->busy = false;

@@ -105,7 +105,8 @@ static void ask_scheduler(struct parts *p, struct request *r, const struct req_r
 /* --- vnodes are named -------------------------------------------------------------------------------- */
 
 /* "n1+n2" or "(n1:ncpus=2)": an operator's list overrides what is free, a scheduler's does not. */
-static int start_job(struct parts *p, struct request *r, struct job *j, const char *location, struct err *e)
+static int req_run_start_job(struct parts *p, struct request *r, struct job *j, const char *location,
+                             struct err *e)
 {
     struct run_ask ask = {.location = location,
                           .force = !client_sched(request_client(r)),
@@ -139,7 +140,7 @@ static struct job *start_subjob(struct parts *p, struct request *r, const struct
         return NULL;
     bool is_free = !bound || schedulers_is_asked(p->schedulers,
                                                  j); /* by whom it was asked for is known by its name only */
-    if ((is_free || arrays_may_start_more(t->array, e) == 0) && start_job(p, r, j, location, e) == 0)
+    if ((is_free || arrays_may_start_more(t->array, e) == 0) && req_run_start_job(p, r, j, location, e) == 0)
         return j;
     if (!t->job)
         arrays_fold(p->arrays, j);
@@ -153,7 +154,7 @@ static struct job *req_run_start(struct parts *p, struct request *r, const struc
         return NULL;
     if (t->array)
         return start_subjob(p, r, t, location, e);
-    return start_job(p, r, t->job, location, e) == 0 ? t->job : NULL;
+    return req_run_start_job(p, r, t->job, location, e) == 0 ? t->job : NULL;
 }
 
 static bool names_vnodes(const char *location)

@@ -67,7 +67,7 @@ static struct plan_victim *victims_of(const ifl_preempt_run_args *a)
     return v;
 }
 
-static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, struct err *e)
+static int req_sched_preempt_run(struct parts *p, struct request *r, struct sched_obj *o, struct err *e)
 {
     const ifl_preempt_run_args *a = request_args(r);
     struct plan_victim *victims;
@@ -108,7 +108,7 @@ void req_preempt_run(void *parts, struct request *r)
     if (!o)
         request_failf(r, PBSE_PERM,
                       "Unauthorized Request : only a registered scheduler may plan preemptions");
-    else if (preempt_run(p, r, o, &e) < 0)
+    else if (req_sched_preempt_run(p, r, o, &e) < 0)
         request_fail(r, &e);
     else
         req_ok_when_durable(p, r);

@@ -1,12 +1,12 @@
 /* A plan of a preemption, from PreemptRun to the start of the urgent job. The order, and why:
  *
- *   1 examine   plan_draft_examine   the plan as a whole: a plan that is refused has changed nothing
- *   2 open      plan_earmark_open    row, links and timer of the earmark, since a victim may settle as soon as it begins
- *   3 victims   plan_earmark_begin   each gives notice or starts its first method (victim.c), and its record says what it frees
- *   4 room      earmark_sums_put     after the victims: what they have yet to give back covers the earmark, only the rest is kept
- *   5 look      plan_earmark_look    at the end of the turn, and of each turn that may have brought the plan forward
- *   6 start     try_start            the job claims the room before any other job can
- *     or undo   plan_earmarks_undo   the victims that can, continue
+ *   1 examine plan_draft_examine      the plan as a whole: a plan that is refused has changed nothing
+ *   2 open    plan_earmark_open       row, links and timer of the earmark, since a victim may settle as soon as it begins
+ *   3 victims plan_earmark_begin      each gives notice or starts its first method (victim.c), and its record says what it frees
+ *   4 room    earmark_sums_put        after the victims: what they have yet to give back covers the earmark, only the rest is kept
+ *   5 look    plan_earmark_look       at the end of the turn, and of each turn that may have brought the plan forward
+ *   6 start   plan_earmark_try_start  the job claims the room before any other job can
+ *     or undo plan_earmarks_undo      the victims that can, continue
  *
  * plan_earmarks_make takes steps 1 to 4; its caller answers when they are durable, so the scheduler does not wait for victims. All
  * that happens later (a victim settles, room is given back, the job moves, time is up) comes back in one way: look_later() asks
@@ -94,7 +94,7 @@ int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, st
     return rc;
 }
 
-static bool try_start(struct earmark_plan *x);
+static bool plan_earmark_try_start(struct earmark_plan *x);
 static bool is_too_late(const struct earmark_plan *x);
 static void wait_a_little(struct earmark_plan *x);
 
@@ -105,7 +105,7 @@ static void plan_earmark_look(void *arg)
     struct earmark_obj *h = x->earmark;
 
     x->looking = false;
-    if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
+    if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && plan_earmark_try_start(x))
         return;
     if (!x->why.code && is_too_late(x))
         err_set(&x->why, PBSE_RESCUNAV, "the plan's time is over, and %zu jobs have not given way",
@@ -230,7 +230,7 @@ static bool was_altered(const struct earmark_obj *h)
 }
 
 /* true: it runs, and the plan is gone. false: not yet, or x->why says why never. */
-static bool try_start(struct earmark_plan *x)
+static bool plan_earmark_try_start(struct earmark_plan *x)
 {
     struct plan_earmarks *all = x->all;
     struct earmark_obj *h = x->earmark;

@@ -1,6 +1,6 @@
 /* A job that gives way. See victim.h for its states.
  *
- * try_next() is the one way forward: for the next method left it may wait (the job is just starting), give notice, find the job settled
+ * victim_try_next() is the one way forward: for the next method left it may wait (the job is just starting), give notice, find the job settled
  * already, or start the method; it comes back here when the wait is over, the method has failed or its time is over. A method that was
  * started is taken back in one case only: R or D whose plan is undone while the job has got no more than SIGTERM (withdrawing). In all
  * others one that comes to its end late still settles the victim. The same request may come several times (two
@@ -11,7 +11,7 @@
  * and end together.
  *
  * How it went is never told by a method, it is read from the job's state after each transition
- * (`verdict`): so an end by the owner, by the job itself or by a lost node settles it too. While a method
+ * (`victim_verdict`): so an end by the owner, by the job itself or by a lost node settles it too. While a method
  * starts, its own transitions are not judged (`starting`): one that fails halfway would be taken for an
  * end. All ways out but a withdrawal lead through `settle`, which frees the victim at once and tells those
  * who wait at the end of the turn: after victim_settle() `v` is gone. */
@@ -64,7 +64,7 @@ struct victims {
     struct run_withdraw *run_withdraw;
 };
 
-static void try_next(struct victim *v);
+static void victim_try_next(struct victim *v);
 static void victim_forget(struct victim *v);
 
 /* --- the end ---------------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static void log_failed(const struct job *j, const struct stop_method *m, int cod
 }
 
 /* Charge what is about to be lost to the queue of the job for which the victim gives way. */
-static void charge(struct victims *all, struct job *j)
+static void victim_charge(struct victims *all, struct job *j)
 {
     const struct earmark_obj *h = j->gives_way_to;
 
@@ -156,7 +156,7 @@ static void charge(struct victims *all, struct job *j)
         preempt_record_charge(all->ctx, j, h->job->queue);
 }
 
-static bool try_one(struct victim *v, const struct stop_method *m)
+static bool victim_try_one(struct victim *v, const struct stop_method *m)
 {
     struct job *j = v->job;
     double loss = preempt_policy_loss(v->all->ctx, j, m->id);
@@ -182,7 +182,7 @@ static bool try_one(struct victim *v, const struct stop_method *m)
     rc = m->start(m->arg, j, &e);
     v->starting = false;
     if (rc == 0)
-        charge(v->all, j);
+        victim_charge(v->all, j);
     if (rc < 0)
         log_failed(j, m, e.code);
     else if (j->preempt)
@@ -206,7 +206,7 @@ static void wait_for_deadline(struct victim *v)
     loop_timer_set(v->deadline, v->job->preempt->notice.deadline_ms - clock_wall_ms(v->all->ctx->clock));
 }
 
-/* true: the job has been told; its deadline or its answer continues with try_next. */
+/* true: the job has been told; its deadline or its answer continues with victim_try_next. */
 static bool gives_notice(struct victim *v, const struct stop_method *m)
 {
     if (!preempt_notices_give(v->all->preempt_notices, v->job, m))
@@ -227,7 +227,7 @@ static void notice_over(struct victim *v)
     preempt_notices_close(v->all->preempt_notices, v->job);
     loop_timer_cancel(v->deadline);
     if (!is_ending(v->job))
-        try_next(v);
+        victim_try_next(v);
 }
 
 /* Ask the requester that takes offers: a plan, of which a job has at most one. */
@@ -239,7 +239,7 @@ static int ask_waiters(const struct victim *v, struct err *e)
     return err_set(e, PBSE_BADSTATE, "the request does not say what is needed");
 }
 
-static int consider(struct victim *v, const char *nodes, struct err *e)
+static int victim_consider(struct victim *v, const char *nodes, struct err *e)
 {
     struct job *j = v->job;
     struct strbuf names;
@@ -264,7 +264,7 @@ static void take_offer(struct victim *v, const char *service, const char *nodes)
     struct err e = {0};
     char why[300]; /* cut where more vnodes are named */
 
-    if (consider(v, nodes, &e) < 0) {
+    if (victim_consider(v, nodes, &e) < 0) {
         preempt_notices_refuse_offer(v->all->preempt_notices, v->job, service, e.text);
         return;
     }
@@ -273,7 +273,7 @@ static void take_offer(struct victim *v, const char *service, const char *nodes)
     preempt_notices_withdraw(v->all->preempt_notices, v->job, why);
     earmark_sums_review_job(v->all->ctx, v->job);
     loop_timer_cancel(v->deadline);
-    try_next(v);
+    victim_try_next(v);
 }
 
 void victims_on_notice_reply(void *arg, const struct server_event *ev)
@@ -307,7 +307,7 @@ void victims_on_parties(void *arg, const struct server_event *ev)
 }
 
 /* The result that the job's present state implies: settled by its method, or gone in another way. OPEN: not yet. */
-static enum preempt_result verdict(const struct victim *v)
+static enum preempt_result victim_verdict(const struct victim *v)
 {
     const struct job *j = v->job;
     const struct stop_method *m = stop_methods_find(v->all->stop_methods, j->preempt->method);
@@ -320,7 +320,7 @@ static enum preempt_result verdict(const struct victim *v)
     return job_is_waiting(j) ? PREEMPT_REQUEUED : PREEMPT_OPEN;
 }
 
-static void try_next(struct victim *v)
+static void victim_try_next(struct victim *v)
 {
     enum method_id id;
 
@@ -335,9 +335,9 @@ static void try_next(struct victim *v)
             victim_settle(v, preempt_method_row(id)->result);
             return;
         }
-        if (!m || !try_one(v, m))
+        if (!m || !victim_try_one(v, m))
             continue;
-        r = verdict(v);
+        r = victim_verdict(v);
         if (r)
             victim_settle(v, r);
         return;
@@ -356,7 +356,7 @@ static void victim_too_long(void *arg)
     log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name,
               "preemption method %s has not ended in its time; %u methods are left",
               preempt_method_row(v->job->preempt->method)->name, (unsigned)v->job->preempt->left.n);
-    try_next(v);
+    victim_try_next(v);
 }
 
 /* An attempt has failed at its hosts. */
@@ -368,7 +368,7 @@ void victims_on_method_failed(void *arg, const struct server_event *ev)
     if (!j->victim || j->preempt->method != ev->id || j->victim->starting || j->victim->withdrawing)
         return;
     log_failed(j, stop_methods_find(all->stop_methods, ev->id), ev->code);
-    try_next(j->victim);
+    victim_try_next(j->victim);
 }
 
 /* A request has ended the job at last, and not the preemption that was withdrawn. */
@@ -388,17 +388,17 @@ void victims_listen(void *arg, struct job *j, enum job_state from, enum job_even
         victim_forget(j->victim);
         return;
     }
-    r = verdict(j->victim);
+    r = victim_verdict(j->victim);
     if (r)
         victim_settle(j->victim, r);
     else if (j->victim->too_early && j->state != JOB_STARTING)
-        try_next(j->victim);
+        victim_try_next(j->victim);
 }
 
 void victims_on_host_over(void *arg, const struct server_event *ev)
 {
     struct victim *v = ev->job->victim;
-    enum preempt_result r = v && !v->starting ? verdict(v) : PREEMPT_OPEN;
+    enum preempt_result r = v && !v->starting ? victim_verdict(v) : PREEMPT_OPEN;
 
     if (r)
         victim_settle(v, r);
@@ -481,13 +481,13 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
     }
     jobs_touch(all->ctx->jobs, j, PART_HOT);
     if (job_run_is_withdrawing(j)) {
-        try_next(v);
+        victim_try_next(v);
         return 0;
     }
     if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
         (j->intent != INTENT_NONE && !ask->record.methods.n))
         return 0; /* it is on its way out: its end settles this */
-    try_next(v);
+    victim_try_next(v);
     return 0;
 }
 
@@ -553,8 +553,8 @@ void victims_carry_on(struct victims *all, struct job *j)
         return;
     m = stop_methods_find(all->stop_methods, j->preempt->method);
     v->withdrawing = job_run_is_withdrawing(j);
-    if (verdict(v))
-        victim_settle(v, verdict(v));
+    if (victim_verdict(v))
+        victim_settle(v, victim_verdict(v));
     else if (v->withdrawing)
         ; /* its hosts answer after HELLO */
     else if (preempt_notice_is_given(j->preempt))
@@ -562,7 +562,7 @@ void victims_carry_on(struct victims *all, struct job *j)
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
         victim_set_limit(v);
     else if (!is_ending(j))
-        try_next(v);
+        victim_try_next(v);
 }
 
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,

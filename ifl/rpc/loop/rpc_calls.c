@@ -34,7 +34,7 @@ static void rpc_calls_tell(struct conn_call *call, enum rpc_status status, const
         call->fn(call->arg, &o);
 }
 
-static void tell_result(struct conn_call *call, const struct rpc_reply_hdr *r)
+static void rpc_calls_tell_result(struct conn_call *call, const struct rpc_reply_hdr *r)
 {
     _Alignas(16) char small[1024];
     void *value = call->res_size <= sizeof small ? small : malloc(call->res_size);
@@ -64,7 +64,7 @@ static void rpc_calls_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr
     struct err e;
 
     if (r->status == RPC_ST_OK) {
-        tell_result(call, r);
+        rpc_calls_tell_result(call, r);
     } else {
         rpc_msg_err(r->status, r->low, r->high, &e);
         rpc_calls_tell(call, r->status, &e, NULL);

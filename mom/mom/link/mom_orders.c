@@ -73,7 +73,7 @@ static const char *wrong_with(const exec_start_args *a)
     return NULL;
 }
 
-static void begin_run(struct mom *m, const exec_start_args *a, struct rpc_request *q)
+static void mom_orders_begin_run(struct mom *m, const exec_start_args *a, struct rpc_request *q)
 {
     struct err e = {0};
     struct run *r = prepare_take(m->prepare, a, &e);
@@ -101,7 +101,7 @@ static void mom_orders_take_start(void *arg, const void *args, struct rpc_reques
 
         exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
     } else {
-        begin_run(m, a, q);
+        mom_orders_begin_run(m, a, q);
     }
 }
 

@@ -58,7 +58,7 @@ static void shepherds_see_record(void *arg, void *item)
 }
 
 /* Call the hooks for records that are new. No hook here may drop the run: its release is not reported yet. */
-static void tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
+static void shepherds_tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
 {
     if (!started && r->started)
         s->hooks.started(s->hooks.arg, r);
@@ -74,7 +74,7 @@ static void read_records(struct shepherds *s, struct run *r)
     if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
                             shepherds_see_record, r, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "run %u: the records of its shepherd cannot be read", r->key.run);
-    tell_new(s, r, started, ended);
+    shepherds_tell_new(s, r, started, ended);
 }
 
 static void shepherds_on_news(void *arg, struct rpc_request *req);
@@ -409,7 +409,7 @@ static void shepherds_on_news(void *arg, struct rpc_request *req)
     started = r->started;
     ended = r->ended;
     shepherds_see_record(r, rpc_request_args(req));
-    tell_new(s, r, started, ended);
+    shepherds_tell_new(s, r, started, ended);
 }
 
 static void shepherds_on_peer(void *arg, struct rpc_request *req)

@@ -277,7 +277,8 @@ static int check_user(const struct home *h, const char *name, const struct names
     return check_root(h, u, e);
 }
 
-static void with_user(struct prepare *p, struct run *r, const struct names_user *u, const struct err *why)
+static void prepare_with_user(struct prepare *p, struct run *r, const struct names_user *u,
+                              const struct err *why)
 {
     struct err e = {0};
 
@@ -312,7 +313,7 @@ static void prepare_on_user(void *arg, const struct names_user *u, const struct 
 
     waiting_free(w);
     if (r && r->slot.state == RUN_PREPARING)
-        with_user(p, r, u, why);
+        prepare_with_user(p, r, u, why);
 }
 
 void prepare_begin(struct prepare *p, struct run *r)
@@ -322,7 +323,7 @@ void prepare_begin(struct prepare *p, struct run *r)
     struct err e = {0};
 
     if (known) {
-        with_user(p, r, known, NULL);
+        prepare_with_user(p, r, known, NULL);
         return;
     }
     w = calloc(1, sizeof *w);

@@ -178,7 +178,8 @@ static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct re
 
 /* Preemption. What is booked for top jobs is taken out of the trial first, with no ends counted: the
  * victims' own ends would count twice otherwise. */
-static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
+static bool cycle_preempt_find_victims(struct cycle *c, struct class *k, struct job *j,
+                                       const struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
     struct picker picker = cycle_preempt_picker(c);
@@ -201,11 +202,11 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
 
 /* A turn is tried first: it costs no job a protection or a method. `why` is the obstacle on entry, and on return
  * what is said of the job; preemption asks about the obstacle as it was. */
-static bool make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
+static bool cycle_preempt_make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct reason lack = *why;
 
-    return find_turn(c, k, j, why) || find_victims(c, k, j, &lack);
+    return find_turn(c, k, j, why) || cycle_preempt_find_victims(c, k, j, &lack);
 }
 
 /* For an array, other jobs give way to its next subjob, which is made for the attempt and unmade if it fails. */
@@ -219,11 +220,11 @@ bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *wh
     if (j->within) /* it may use its reservation's room only, and no job in there is stopped */
         return false;
     if (!j->is_array)
-        return make_room(c, k, j, why);
+        return cycle_preempt_make_room(c, k, j, why);
     if (why->never || why->code == REASON_SUBJOBS || (!may_preempt_any && !k->queue->gang))
         return false;
     j = cluster_array_spawn(c->cl, j);
-    found = make_room(c, k, j, why);
+    found = cycle_preempt_make_room(c, k, j, why);
     if (!found)
         cluster_array_unspawn(c->cl, j);
     return found;
@@ -259,7 +260,7 @@ bool cycle_preempt_for(struct cycle *c, struct job *j, char *text, size_t size)
     if (fits)
         return false;
     struct reason lack = why;
-    if (make_room(c, k, j, &why))
+    if (cycle_preempt_make_room(c, k, j, &why))
         return true;
     enum attempt_bar bar = attempt_bar(&picker, &p, &lack);
     if (bar == ATTEMPT_OPEN && is_over)
