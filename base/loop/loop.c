@@ -275,7 +275,7 @@ static void loop_end_turn(struct loop *l)
 
 /* Behind all that was ready, for as long as turn_share allows. A call is never cut short; what it leaves for the end of
  * the turn (an answer to be sent) is paid by the background too. */
-static void work_in_background(struct loop *l)
+static void loop_work_in_background(struct loop *l)
 {
     struct background *b = &l->background;
     int64_t now_us = clock_real_mono_us(), began_us = now_us;
@@ -302,7 +302,7 @@ int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
     loop_timers_call(l, LOOP_REAL);
     loop_end_turn(l);
     if (background_has_calls(&l->background))
-        work_in_background(l);
+        loop_work_in_background(l);
     if (l->turn_over)
         l->turn_over(l->turn_over_arg);
     return 0;

@@ -131,7 +131,7 @@ static void names_tell(const struct names_entry *en, const struct names_asker *a
 
 /* Call all waiting callbacks; a question asked inside a callback waits for the next round. The entry cannot be
  * removed meanwhile: `asked`. */
-static void tell_all(struct names_entry *en)
+static void names_tell_all(struct names_entry *en)
 {
     struct names_asker *a = en->first, *next;
 
@@ -150,7 +150,7 @@ static void names_told_cb(void *arg)
     struct names_entry *en = arg;
     bool more;
 
-    tell_all(en);
+    names_tell_all(en);
     more = en->first && loop_defer(en->n->l, names_told_cb, en) == 0;
     en->asked = more;
     if (!more && en->stale)
@@ -356,7 +356,7 @@ static bool names_tell_waiting(struct names *n)
         loop_forget(n->l, names_told_cb, en);
         if (!en->user && !en->host && !en->why.code)
             err_set(&en->why, ECANCELED, "names are not looked up any more");
-        tell_all(en);
+        names_tell_all(en);
         told = true;
     }
     return told;

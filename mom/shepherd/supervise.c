@@ -37,7 +37,7 @@ enum {
     MS_PER_S = 1000
 };
 
-static void reap(struct supervise *h)
+static void supervise_reap(struct supervise *h)
 {
     int status;
     pid_t pid;
@@ -168,8 +168,8 @@ static void supervise_turn(struct supervise *h)
         return;
     if (poll_set_got(&h->poll_set, 0, h->signals)) {
         while (read(h->signals, &info, sizeof info) > 0)
-            ; /* one SIGCHLD may mean many ends: reap looks for all */
-        reap(h);
+            ; /* one SIGCHLD may mean many ends: look for all */
+        supervise_reap(h);
     }
     if (poll_set_got(&h->poll_set, h->memory_at, confine_memory_fd(h->confine)))
         look_at_memory(h);
@@ -179,7 +179,7 @@ static void supervise_turn(struct supervise *h)
     if (h->tm)
         tm_server_turn(h->tm, &h->poll_set);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
-        reap(h); /* a sister may have had no child that could end */
+        supervise_reap(h); /* a sister may have had no child that could end */
     look_at_time(h);
 }
 

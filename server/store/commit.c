@@ -91,12 +91,12 @@ struct commit {
 
 /* ---- promises ---------------------------------------------------------------------------------------- */
 
-static void promises_init(struct commit_promises *p)
+static void commit_promises_init(struct commit_promises *p)
 {
     *p = (struct commit_promises){.end = &p->first};
 }
 
-static void promises_add(struct commit_promises *p, commit_fn *fn, void *arg)
+static void commit_promises_add(struct commit_promises *p, commit_fn *fn, void *arg)
 {
     struct commit_promise *new = malloc(sizeof *new);
 
@@ -108,21 +108,21 @@ static void promises_add(struct commit_promises *p, commit_fn *fn, void *arg)
     p->n++;
 }
 
-static void promises_drop(struct commit_promises *p)
+static void commit_promises_drop(struct commit_promises *p)
 {
     for (struct commit_promise *x = p->first, *next; x; x = next) {
         next = x->next;
         free(x);
     }
-    promises_init(p);
+    commit_promises_init(p);
 }
 
 /* The functions may call commit_then again: those calls go into another list. */
-static void promises_keep(struct commit_promises *p)
+static void commit_promises_keep(struct commit_promises *p)
 {
     struct commit_promise *x = p->first, *next;
 
-    promises_init(p);
+    commit_promises_init(p);
     for (; x; x = next) {
         next = x->next;
         x->fn(x->arg);
@@ -243,7 +243,7 @@ static void commit_written(void *arg, bool ran)
     store_batch_clear(c->flying.store_batch);
     c->under_way = false;
     loop_hook_mark(c->hook);
-    promises_keep(&c->flying.promises);
+    commit_promises_keep(&c->flying.promises);
 }
 
 /* ---- the end of an iteration ------------------------------------------------------------------------- */
@@ -294,7 +294,7 @@ static void swap_halves(struct commit *c)
     c->flying.promises = c->filling.promises;
     if (!c->flying.promises.first)
         c->flying.promises.end = &c->flying.promises.first;
-    promises_init(&c->filling.promises);
+    commit_promises_init(&c->filling.promises);
 }
 
 static void put_owed(struct commit *c)
@@ -315,7 +315,7 @@ static void commit_drop(struct commit *c)
     c->probe = false;
     store_batch_clear(c->filling.store_batch);
     swap_halves(c);
-    promises_keep(&c->flying.promises);
+    commit_promises_keep(&c->flying.promises);
 }
 
 static void commit_begin(void *arg)
@@ -334,7 +334,7 @@ static void commit_begin(void *arg)
         abort(); /* without memory the process ends: rows would be lost, and the store would not have the truth */
     swap_halves(c);
     if (store_batch_is_empty(c->flying.store_batch) && !c->probe) { /* only derived values had changed */
-        promises_keep(&c->flying.promises);
+        commit_promises_keep(&c->flying.promises);
         return;
     }
     c->under_way = true;
@@ -392,8 +392,8 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     c->change = change;
     c->store = writer;
     c->epoch = epoch;
-    promises_init(&c->filling.promises);
-    promises_init(&c->flying.promises);
+    commit_promises_init(&c->filling.promises);
+    commit_promises_init(&c->flying.promises);
     row_encode_init(&c->encode, t);
     c->filling.store_batch = store_batch_create();
     c->flying.store_batch = store_batch_create();
@@ -426,8 +426,8 @@ void commit_destroy(struct commit *c)
         loop_timer_destroy(c->retry);
     if (c->silence)
         loop_timer_destroy(c->silence);
-    promises_drop(&c->filling.promises);
-    promises_drop(&c->flying.promises);
+    commit_promises_drop(&c->filling.promises);
+    commit_promises_drop(&c->flying.promises);
     store_batch_destroy(c->filling.store_batch);
     store_batch_destroy(c->flying.store_batch);
     row_encode_fini(&c->encode);
@@ -455,10 +455,10 @@ void commit_on_close(struct commit *c, commit_fn *fn, void *arg)
 void commit_then(struct commit *c, commit_fn *fn, void *arg)
 {
     if (has_work(c)) {
-        promises_add(&c->filling.promises, fn, arg);
+        commit_promises_add(&c->filling.promises, fn, arg);
         loop_hook_mark(c->hook);
     } else if (c->under_way) {
-        promises_add(&c->flying.promises, fn, arg);
+        commit_promises_add(&c->flying.promises, fn, arg);
     } else {
         fn(arg);
     }

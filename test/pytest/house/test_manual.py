@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from harness.walks import walks
+
 TOP = pathlib.Path(__file__).resolve().parents[3]
 HAND = TOP / "doc" / "man"
 BUILD = pathlib.Path(os.environ["CEDE_BUILD"])
@@ -274,6 +276,18 @@ def test_no_file_has_marks_of_a_merge():
 
 
 def test_each_walk_through_the_sources_names_at_most_eight_files():
-    text = (TOP / "doc/structure.md").read_text(encoding="utf-8").split("## Walks")[1].split("\n## ")[0]
-    walks = {w.split("\n")[0]: set(re.findall(r"`(?:\w+/)+\w+\.c`", w)) for w in text.split("\n### ")[1:]}
-    assert len(walks) > 3 and [name for name, files in walks.items() if len(files) > 8] == []
+    files = {name: {f for step in steps for f, _ in step if f.endswith(".c")} for name, steps in walks().items()}
+    assert len(files) > 3 and [name for name, of_walk in files.items() if len(of_walk) > 8] == []
+
+
+def defines(path, name):
+    text = (TOP / path).read_text(encoding="utf-8")
+    if path.endswith(".py"):
+        return all(re.search(rf"^ *(?:def|class) {word}\b", text, re.M) for word in name.split("."))
+    return bool(re.search(rf"^\w[^;{{}}()#]*\b{name}\([^;{{}}]*\)\n\{{$", text, re.M))
+
+
+def test_each_step_of_a_walk_begins_with_a_file_and_a_function_that_it_defines():
+    firsts = [(name, *step[0]) for name, steps in walks().items() for step in steps]
+    assert len(firsts) > 40
+    assert [f for f in firsts if not f[1].endswith(".js") and not (f[2] and defines(f[1], f[2]))] == []
