@@ -68,6 +68,8 @@ static int qmgr_run(void *settings, int n, char *operands[])
     int rc = EXIT_NO_MEMORY;
 
     s.apply.pool = conn_pool_create(&q->a);
+    if (s.apply.pool && q->silent)
+        conn_pool_silence(s.apply.pool);
     if (s.apply.pool &&
         qmgr_active_init(&s.active, operands, n) == 0) /* the servers named, or the default one */
         rc = qmgr_connect_all(&s);                     /* nothing is done if one does not answer */
@@ -149,19 +151,25 @@ static int on_active(struct state *s, const struct qmgr_line *l)
     return on_each_name(s, l, 1, &all);
 }
 
-/* Report queues and nodes that do not exist; then nothing becomes active. */
+/* A queue or node that exists, a server that can be reached; otherwise its message has been printed. */
+static bool is_there(struct state *s, int object, const struct qmgr_name *n)
+{
+    const char *server = *n->server ? n->server : s->active.names[MGR_OBJ_SERVER][0].server;
+
+    if (object == MGR_OBJ_SERVER)
+        return conn_pool_connect(s->apply.pool, *n->name ? n->name : n->server) >= 0;
+    return (object != MGR_OBJ_QUEUE && object != MGR_OBJ_NODE) || !*n->name ||
+           qmgr_apply_exists(&s->apply, object, n->name, server) == 0;
+}
+
+/* Report those that are not there; then nothing becomes active. */
 static bool are_there(struct state *s, const struct qmgr_line *l)
 {
     bool all = true;
 
-    for (size_t i = 0; i < l->n; i++) {
-        const struct qmgr_name *n = &l->names[i];
-        const char *server = *n->server ? n->server : s->active.names[MGR_OBJ_SERVER][0].server;
-
-        if ((l->object == MGR_OBJ_QUEUE || l->object == MGR_OBJ_NODE) && *n->name &&
-            qmgr_apply_exists(&s->apply, l->object, n->name, server) != 0)
+    for (size_t i = 0; i < l->n; i++)
+        if (!is_there(s, l->object, &l->names[i]))
             all = false;
-    }
     return all;
 }
 
@@ -309,6 +317,10 @@ static int qmgr_do_lines(struct state *s)
             rc = code < 256 ? 1 : 2;
             break;
         }
+        if (code == PBSE_PROTOCOL && !s->edit)
+            break; /* what comes next may rest on a line that was lost */
+        if (code && s->edit)
+            conn_pool_forget(s->apply.pool); /* who types tries again: a server that has gone may be back */
     }
     free(buffer);
     strbuf_fini(&whole);
@@ -323,7 +335,7 @@ static int qmgr_do_options(struct state *s)
         int code = qmgr_do_line(s, s->q->lines.w[i]);
 
         rc = code ? code : rc;
-        if (code && s->q->abort)
+        if (code == PBSE_PROTOCOL || (code && s->q->abort))
             break;
     }
     return rc;

@@ -30,8 +30,10 @@ static int qmgr_apply_report(const struct qmgr_apply *q, int c, int object, cons
     for (int i = 1; wrong && i < wrong->ecl_numerrors; i++)
         fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default",
                 wrong->ecl_attrerr[i].ecl_errmsg);
-    if (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK)
+    if (code != PBSE_PROTOCOL && (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK))
         fprintf(stderr, "qmgr: hook error returned from server\n");
+    else if (code == PBSE_PROTOCOL)
+        fprintf(stderr, "qmgr: Protocol error, server disconnected\n");
     else
         fprintf(stderr, "qmgr: Error (%d) returned from server\n", code);
     return code;

@@ -13,6 +13,7 @@ struct server {
 
 struct conn_pool {
     const struct cmd_args *a;
+    bool silent;
     size_t n;
     struct server server[CONN_POOL_MAX];
 };
@@ -28,18 +29,28 @@ struct conn_pool *conn_pool_create(const struct cmd_args *a)
     return p;
 }
 
-void conn_pool_destroy(struct conn_pool *p)
+void conn_pool_forget(struct conn_pool *p)
 {
     size_t i;
 
-    if (!p)
-        return;
     for (i = 0; i < p->n; i++) {
         if (p->server[i].c >= 0)
             pbs_disconnect(p->server[i].c);
         free(p->server[i].name);
     }
+    p->n = 0;
+}
+
+void conn_pool_destroy(struct conn_pool *p)
+{
+    if (p)
+        conn_pool_forget(p);
     free(p);
+}
+
+void conn_pool_silence(struct conn_pool *p)
+{
+    p->silent = true;
 }
 
 static const char *reason_text(int code)
@@ -68,6 +79,8 @@ static void print_reason(const struct conn_pool *p, const char *server)
     int code = pbs_errno;
     const char *name = *server ? server : pbs_server, *text = pbs_geterrmsg(-1);
 
+    if (p->silent)
+        return;
     fputs(reason_text(code), stderr);
     if (text && *text)
         cmd_error(p->a, "%s", text);

@@ -3,6 +3,7 @@ import json
 import os
 import pty
 import select
+import subprocess
 import time
 
 import pytest
@@ -210,6 +211,55 @@ def test_the_tabulator_key_finishes_words_and_shows_what_fits(quiet):
         t.type("quit\r")
     finally:
         t.end()
+
+
+def test_a_server_that_was_lost_is_connected_to_again_at_a_terminal(cx):
+    t = Terminal(cx)
+    try:
+        t.type("list queue workq queue_type\r")
+        t.expect("Execution")
+        cx.kill("server")
+        t.type("list queue workq queue_type\r")
+        t.expect("qmgr: Protocol error, server disconnected")
+        t.type("list queue workq queue_type\r")
+        t.expect("qmgr: cannot connect to server")
+        cx.restart("server")
+        t.type("list queue workq queue_type\r")
+        t.expect("Execution")
+        t.type("quit\r")
+    finally:
+        t.end()
+    cx.again()
+
+
+def test_lines_after_the_loss_of_the_server_are_not_done(cx):
+    with subprocess.Popen(["qmgr"], env=cx.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        child.stdin.write("list queue workq queue_type\n")
+        child.stdin.flush()
+        assert "workq" in child.stdout.readline()
+        cx.kill("server")
+        child.stdin.write("set server comment = one\n")
+        child.stdin.flush()
+        assert "obj= svr=default" in child.stderr.readline()
+        assert child.stderr.readline() == "qmgr: Protocol error, server disconnected\n"
+        child.wait()
+        assert child.returncode == 15031 % 256
+    cx.restart("server")
+    cx.again()
+    assert "comment" not in cx.api.stat("server")[0]
+
+
+UNREACHED = "nosuch.invalid"
+
+
+def test_a_server_that_cannot_be_reached_does_not_become_active(cx):
+    done = cx.command("qmgr", stdin=f"active server {UNREACHED}\nlist queue workq queue_type\n", check=False)
+    assert done.returncode == 4 and "Execution" in done.stdout and f"cannot connect to server {UNREACHED}" in done.stderr
+    done = cx.command("qmgr", "-a", stdin=f"active server {UNREACHED}\nlist queue workq queue_type\n", check=False)
+    assert done.returncode == 1 and not done.stdout
+    assert cx.command("qmgr", "-c", "list server", UNREACHED, check=False).returncode == 3
+    silent = cx.command("qmgr", "-z", "-c", f"active server {UNREACHED}", check=False)
+    assert (silent.returncode, silent.stdout + silent.stderr) == (4, "")
 
 
 def test_history_is_kept_from_one_terminal_to_the_next(cx):
