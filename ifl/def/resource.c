@@ -249,7 +249,7 @@ int resource_add(struct resource_table *t, const char *name, const char *type, c
         return -1;
     r = resource_find_row(t, name);
     if (r && !r->r.gone)
-        return errors_set(e, PBSE_RESCBUSY, "there is a resource %s already", r->r.name);
+        return errors_set(e, PBSE_DUPLIST, "there is a resource %s already", r->r.name);
     if (!r)
         r = row_create(t, name);
     if (!r)

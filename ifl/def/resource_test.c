@@ -85,7 +85,7 @@ static void test_impossible_resources_are_refused(void **state)
     refused(t, "x", "long", "hnf", PBSE_BADATVAL);
     refused(t, "x", "string", "q", PBSE_BADATVAL);
     refused(t, "x", "long", "z", PBSE_BADATVAL);
-    refused(t, "mem", "long", NULL, PBSE_RESCBUSY);
+    refused(t, "mem", "long", NULL, PBSE_DUPLIST);
     resource_table_destroy(t);
 }
 

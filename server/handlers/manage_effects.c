@@ -193,6 +193,19 @@ static void manage_effects_server_sequence(void *arg, struct object *o)
     server_obj_bound_seq(p->ctx->server, p->ctx->change);
 }
 
+/* A chunk is never without an amount of processors, as at the first start. */
+static void manage_effects_server_chunk(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    struct err e;
+
+    if (attr_list_amount(&o->attrs, SERVER_ATTR_default_chunk, RESC_ncpus))
+        return;
+    if (attr_list_change(&o->attrs, p->ctx->resources, SERVER_ATTR_default_chunk, "ncpus", "1", SET, &e) < 0)
+        log_err(LOGC_SVR, p->ctx->name, &e, "default_chunk.ncpus is not set");
+    change_touch(p->ctx->change, &o->change, PART_ATTRS);
+}
+
 static void say_number(struct parts *p, const struct object *o, int index, const char *text)
 {
     log_event(LOGC_SVR, LOGE_ADMIN, p->ctx->name, "%s %lld", text,
@@ -228,6 +241,7 @@ static void manage_effects_server_eligible(void *arg, struct object *o)
 const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, manage_effects_server_sequence},
+    {OF_SERVER, SERVER_ATTR_default_chunk, NULL, manage_effects_server_chunk},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
     {OF_SERVER, SERVER_ATTR_restrict_res_to_release_on_suspend, check_released, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_min, check_licenses, NULL},

@@ -176,12 +176,9 @@ static void retype_past(struct parts *p, const struct resource *r, const struct 
 
 static int create(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
 {
-    const struct resource *r = resource_find(p->ctx->resources, name);
-
     const struct value_type *was = type_before(p, name);
+    const struct resource *r;
 
-    if (r && !r->builtin)
-        return err_set(e, PBSE_DUPLIST, "Duplicate entry in list");
     if (resource_add(p->ctx->resources, name, type, flag, &r, e) < 0)
         return -1;
     if (was && was != r->type)

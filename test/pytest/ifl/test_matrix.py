@@ -354,7 +354,7 @@ VERBS = [  # object, line with its name, number of the error (0: none), words of
     ("delete node {q}", 15062, "Unknown node"),
     ("create resource {q} type=long,flag=nh", 0, ""),
     ("create resource {q} type=long,flag=nh", 15055, "Duplicate entry in list"),
-    ("create resource ncpus type=long", 15174, "ncpus"),
+    ("create resource ncpus type=long", 15055, "Duplicate entry in list"),
     ("create resource {q}2 type=colour", 15014, "colour"),
     ("create resource {q}2 type=string,flag=nh", 15014, "flag"),
     ("create resource {q}2 flag=z", 15014, "flag"),
@@ -414,6 +414,21 @@ def test_numbers_of_jobs_begin_again_where_their_bound_is_lowered(cx):
     assert cx.submit(Hold_Types="u").split(".")[0] == "0"
     cx.set_server("max_job_sequence_id", "9999999")
     assert last_lines(cx, "svr_max_job", 1) == ["svr_max_job_sequence_id set to val 9999999"]
+    cx.clean()
+
+
+def test_a_chunk_has_one_processor_where_no_default_says_otherwise(cx):
+    for line in ("unset server default_chunk", "unset server default_chunk.ncpus", "set server default_chunk.mem=1mb", "unset server default_chunk.mem"):
+        cx.qmgr(line)
+        assert "default_chunk.ncpus = 1\n" in cx.qmgr("print server"), line
+        job = cx.submit(Hold_Types="u", select="2")
+        assert cx.stat(job)["schedselect"].startswith("2:ncpus=1") and cx.stat(job)["Resource_List"]["ncpus"] == "2"
+    cx.qmgr("set server default_chunk.ncpus=2")
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert cx.stat(cx.submit(Hold_Types="u", select="1"))["schedselect"] == "1:ncpus=2"
+    cx.qmgr("unset server default_chunk")
     cx.clean()
 
 
