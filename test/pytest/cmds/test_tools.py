@@ -3,6 +3,7 @@ import json
 import os
 import pwd
 import re
+import subprocess
 import tarfile
 import time
 
@@ -122,6 +123,26 @@ def snapshot(cx, *options, env=None):
     with tarfile.open(out.split(": ", 1)[1].strip()) as tar:
         return {m.name.split("/", 1)[1]: tar.extractfile(m).read().decode(errors="replace")
                 for m in tar.getmembers() if m.isfile()}
+
+
+def test_snapshots_of_one_second_are_files_of_their_own(shared, tmp_path):
+    (tmp_path / "date").write_text("#!/bin/sh\necho 20260101_00_00_00\n")
+    (tmp_path / "date").chmod(0o755)
+    where = tmp_path / "out"
+    where.mkdir()
+    env = {"PATH": f"{tmp_path}:{shared.env['PATH']}"}
+    said = [shared.command("pbs_snapshot", "--basic", "-o", where, limit_s=180, env=env).stdout for _ in range(2)]
+    begun = [subprocess.Popen(["pbs_snapshot", "--basic", "-o", where], env={**shared.env, **env}, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said += [child.communicate()[0] for child in begun]
+    names = {line.split(": ")[1].strip() for line in said}
+    assert len(names) == 5 and {str(where / name) for name in os.listdir(where)} == names
+    for name in names:
+        with tarfile.open(name) as tar:
+            tops = {m.name.split("/")[0] for m in tar.getmembers()}
+        assert tops == {os.path.basename(name)[:-len(".tgz")]}
+    (where / "closed").touch()
+    done = shared.command("pbs_snapshot", "--basic", "-o", where / "closed", env=env, check=False)
+    assert done.returncode == 1 and "closed" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
