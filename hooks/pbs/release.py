@@ -55,9 +55,15 @@ def release_nodes(asked: _J, node_list: Any, keep_select: Any) -> Optional[_J]:
     used = {v.vnode_name for chunk in kept for v in chunk}
     run.release_nodes = {"node_list": sorted({v.vnode_name for chunk in chunks for v in chunk} - used),
                          "keep_select": None if keep_select is None else str(keep_select)}
+    for word, parts in (("from", chunks), ("to", kept)):
+        run.log.line(LOG_EVENTS["JOB"], "Job", asked._name, f"pruned {word} exec_vnode={_text(parts)}")
     texts = dict(asked._texts or {})
-    texts["exec_vnode"] = str(exec_vnode("+".join("(" + "+".join(map(str, chunk)) + ")" for chunk in kept)))
+    texts["exec_vnode"] = str(exec_vnode(_text(kept)))
     return type(asked)(asked._name, texts)
+
+
+def _text(chunks: list[list[vchunk]]) -> str:
+    return "+".join("(" + "+".join(map(str, chunk)) + ")" for chunk in chunks)
 
 
 def _no(why: str) -> None:

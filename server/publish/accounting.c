@@ -143,7 +143,7 @@ void accounting_on_phase_over(void *arg, const struct server_event *ev)
 
 void accounting_on_phase_begun(void *arg, const struct server_event *ev)
 {
-    phase(arg, ev->job, 'c', acct_fields_phase_begun);
+    phase(arg, ev->job, ev->letter, ev->letter == 's' ? acct_fields_started : acct_fields_phase_begun);
 }
 
 /* A run whose vnodes were given back step by step: its last step, before the record of the whole. */

@@ -25,6 +25,7 @@ struct release_nodes_ask {
     const char *vnodes; /* "n2+n3"; NULL or "": every host but the first */
     const char *keep;   /* instead of vnodes: a select, or a number of hosts beside the first; NULL: not so */
     const char *by;     /* for the log */
+    bool before_script; /* a hook of the first host has asked for it: no phase of the job ends */
 };
 
 /* -1 with nothing changed: PBSE_BADSTATE the job is not running, PBSE_IVALREQ what is named cannot be released,

@@ -4,7 +4,7 @@ import os
 import pytest
 
 from harness.wait import until
-from harness.work import begun
+from harness.work import accounting, begun
 from hooks.test_mom_hooks import empty, marks, note
 
 pytestmark = pytest.mark.complex(nodes=3, history=True)
@@ -37,9 +37,19 @@ def test_a_hook_keeps_what_a_select_asks_for_and_other_hosts_are_free_again(comp
     job = tolerant(complex)
     begun(complex, job)
     until(lambda: complex.stat(job)["exec_vnode"] == "(n1:ncpus=1)+(n2:ncpus=1)", "what the job keeps")
+    complex.wait_log("n1", f"Job;{job};pruned from exec_vnode=(n1:ncpus=1)+(n2:ncpus=1)+(n3:ncpus=1)\n")
+    complex.wait_log("n1", f"Job;{job};pruned to exec_vnode=(n1:ncpus=1)+(n2:ncpus=1)\n")
     until(lambda: len(marks(complex, "nodes")) == 2, "the nodefile")
     until(lambda: "jobs" not in complex.node("n3"), "n3 without the job")
     assert complex.stat(job).state == "R"
+    until(lambda: [letter for letter, _ in accounting(complex, job)] == ["Q", "S", "s"], lambda: accounting(complex, job))
+    whole, pruned = (text for letter, text in accounting(complex, job) if letter in "Ss")
+    assert "exec_host=n1/0+n2/0+n3/0 " in whole and "exec_host=n1/0+n2/0 " in pruned and "resource_assigned.ncpus=2" in pruned
+    assert "Resource_List.select=2:ncpus=1" in pruned and "resource_assigned.ncpus=3" in whole
+    complex.api.delete(job)
+    complex.wait_gone(job)
+    until(lambda: accounting(complex, job)[-1][0] == "E", "its last record")
+    assert "exec_host=n1/0+n2/0+n3/0 " in accounting(complex, job)[-1][1]
 
 
 def test_a_job_that_is_not_tolerant_releases_nothing_and_the_log_says_why(complex, hooks):
