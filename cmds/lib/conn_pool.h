@@ -14,7 +14,7 @@ struct conn_pool;
 struct conn_pool *conn_pool_create(const struct cmd_args *a);
 void conn_pool_destroy(struct conn_pool *p); /* disconnects */
 void conn_pool_silence(struct conn_pool *p); /* print no reasons */
-/* Disconnect from all servers: each is connected to anew when it is next needed, also one that could not be reached. */
+/* Disconnect from all servers: each is connected to again when it is next needed, also one that could not be reached. */
 void conn_pool_forget(struct conn_pool *p);
 
 /* Return a connection to `server` ("host[:port]"; "" or NULL: the default server). -1: the server cannot be reached;

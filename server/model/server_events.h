@@ -51,8 +51,8 @@ enum server_event_kind {
     EVENT_RUN_METHOD_FAILED, /* id, code: a preemption by this method has failed at the job's hosts */
     EVENT_RUN_ENDED,         /* the job is about to leave: its run, if it had one, can still be read */
     EVENT_RUN_PHASE_OVER,    /* vnodes are about to be given back; nothing has changed yet */
-    EVENT_RUN_PHASE_BEGUN,   /* they have been given back; letter: c, or s (before the script, without PHASE_OVER) */
-    EVENT_RUN_LIMITS,        /* limits were altered, or where output goes: its hosts must know */
+    EVENT_RUN_PHASE_BEGUN, /* they have been given back; letter: c, or s (before the script, without PHASE_OVER) */
+    EVENT_RUN_LIMITS,      /* limits were altered, or where output goes: its hosts must know */
 
     /* Jobs. Beside `job`: */
     EVENT_JOB_MOVED,    /* it has come from a route queue into another queue */

@@ -331,7 +331,8 @@ static int release(struct release_nodes *z, struct job *j, const struct release_
 
     if (rc == 0) {
         if (!ask->before_script)
-            server_events_tell(z->ctx->events, &(struct server_event){.kind = EVENT_RUN_PHASE_OVER, .job = j});
+            server_events_tell(z->ctx->events,
+                               &(struct server_event){.kind = EVENT_RUN_PHASE_OVER, .job = j});
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "vnodes released at request of %s: %s", ask->by,
                   strbuf_str(&p.freed));
         release_nodes_apply(z, j, &p);
@@ -379,7 +380,8 @@ void release_nodes_on_hook(void *arg, const struct server_event *ev)
 {
     for (u_int i = 0; ev->job && ev->job->run && i < ev->hook->changes.changes_len; i++) {
         const exec_hook_change *c = &ev->hook->changes.changes_val[i];
-        const struct release_nodes_ask ask = {.vnodes = c->value, .by = ev->hook->hook, .before_script = true};
+        const struct release_nodes_ask ask = {
+            .vnodes = c->value, .by = ev->hook->hook, .before_script = true};
         struct err e;
 
         if (strcmp(c->object, "job") == 0 && strcmp(c->attr, EXEC_HOOK_RELEASE) == 0 &&

@@ -6,6 +6,7 @@
  * several times (usecp, action, enforce) is walked by settings_item. */
 #include "mom_config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -73,6 +74,14 @@ static int config_check_path(const char *value, struct err *e)
     return value[0] == '/' ? 0 : err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
 }
 
+static int config_check_name(const char *value, struct err *e)
+{
+    for (const char *p = value; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p))
+            return err_set(e, EINVAL, "\"%s\" is not a name of a host or vnode", value);
+    return *value ? 0 : err_set(e, EINVAL, "a name is missing");
+}
+
 static int config_check_suspendsig(const char *value, struct err *e)
 {
     struct words w;
@@ -111,12 +120,20 @@ static int config_check_action(const char *value, struct err *e)
     return event < 0 ? -1 : 0;
 }
 
+static bool is_user_home(const char *jobdir_root)
+{
+    return strcmp(jobdir_root, "PBS_USER_HOME") == 0;
+}
+
 static int config_check_jobdir_root(const char *value, struct err *e)
 {
     bool shared;
     char *dir = NULL;
-    int rc = config_form_shared_dir(value, &dir, &shared, e);
+    int rc;
 
+    if (is_user_home(value))
+        return 0;
+    rc = config_form_shared_dir(value, &dir, &shared, e);
     if (rc == 0 && access(dir, F_OK) < 0)
         rc =
             err_set(e, EINVAL, "%s is not there", dir); /* ENOENT would mean that there is no configuration */
@@ -354,7 +371,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     c->pids_max = settings_has(v, ROW_pids_max) ? settings_int(v, ROW_pids_max) : -1;
     if (take_devices(c, v, e) < 0)
         return -1;
-    if (settings_text(v, ROW_jobdir_root))
+    if (settings_text(v, ROW_jobdir_root) && !is_user_home(settings_text(v, ROW_jobdir_root)))
         config_form_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
     if (settings_text(v, ROW_checkpoint_path))
         config_form_shared_dir(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path,
