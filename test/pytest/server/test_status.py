@@ -4,6 +4,7 @@ import pytest
 from harness import api, build
 from harness.ask import refused
 from harness.complex import Complex
+from harness.wait import until
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
 
@@ -275,3 +276,30 @@ def test_history_that_is_switched_off_is_gone(cx):
     cx.api.delete(later)
     cx.set_server("job_history_enable", "True")
     refused(15001, cx.api.stat, "job", later, extend="x")
+
+
+@pytest.mark.complex(nodes=2)
+def test_hidden_attributes_are_shown_where_the_site_wants_it(cx):
+    job = cx.submit(select="2:ncpus=1", l_place="scatter")
+    cx.wait(job, "R")
+    whole = cx.stat(job)["exec_vnode"]
+    until(lambda: cx.stat(job)["substate"] == "42", "its start")
+    cx.command("pbs_release_nodes", "-j", job, "n2")
+    hidden = {"exec_vnode_orig": whole, "exec_host_orig": "n1/0+n2/0", "exec_vnode_deallocated": "(n2:ncpus=1)"}
+    assert not set(hidden) & set(cx.stat(job))
+    cx.set_server("show_hidden_attribs", "True")
+    shown = cx.stat(job)
+    assert {name: shown.get(name) for name in hidden} == hidden
+    assert "exec_vnode_orig" in cx.command("qstat", "-f", job).stdout
+    cx.api.manager(api.MUNSET, api.SERVER, "", [("show_hidden_attribs", None, "")])
+    assert not set(hidden) & set(cx.stat(job))
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_a_queue_says_that_vnodes_are_bound_to_it(cx):
+    cx.make_queue("bound")
+    assert "hasnodes" not in cx.api.stat("que", "bound")[0]
+    cx.qmgr("set node n1 queue=bound")
+    assert cx.api.stat("que", "bound")[0]["hasnodes"] == "True" and "hasnodes" not in cx.api.stat("que", "workq")[0]
+    cx.qmgr("unset node n1 queue")
+    assert "hasnodes" not in cx.api.stat("que", "bound")[0]
