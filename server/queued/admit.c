@@ -58,13 +58,13 @@ static int check_acls(const struct server_ctx *s, const struct queue *q, const s
         !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_users), ACL_USER, ask->owner, true))
         return err_set(e, PBSE_PERM, "Unauthorized Request : queue %s does not take jobs of %s", q->obj.name,
                        ask->owner);
-    if (!on(q, QUEUE_ATTR_acl_group_enable))
-        return 0;
-    for (size_t i = 0; i < ask->n_groups; i++)
-        if (access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_groups), ACL_GROUP, ask->groups[i], true))
-            return 0;
-    return err_set(e, PBSE_PERM, "Unauthorized Request : queue %s does not take jobs of this group",
-                   q->obj.name);
+    if (on(q, QUEUE_ATTR_acl_group_enable) &&
+        !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_groups), ACL_GROUP, ask->job->egroup, true))
+        return err_set(
+            e, PBSE_PERM,
+            "Unauthorized Request : queue %s does not take jobs of group %s (see qsub -W group_list)",
+            q->obj.name, ask->job->egroup);
+    return 0;
 }
 
 /* The longest that a job which shrinks to fit may run: its scheduler gives it a walltime between min_ and max_walltime. */

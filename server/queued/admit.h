@@ -11,13 +11,11 @@ struct client;
 struct server_ctx;
 
 struct admit_ask {
-    const struct job *job;     /* completed, and it has its identity */
-    const char *owner;         /* user@host */
-    const char *host;          /* where it comes from */
-    const char *const *groups; /* names; the effective one first */
-    size_t n_groups;
-    bool new_job; /* not a move */
-    bool routed;  /* by a route queue */
+    const struct job *job; /* completed, and it has its identity */
+    const char *owner;     /* user@host */
+    const char *host;      /* where it comes from */
+    bool new_job;          /* not a move */
+    bool routed;           /* by a route queue */
 };
 
 /* 0, or -1: PBSE_QUNOENB, PBSE_MAXQUED, PBSE_BADHOST, PBSE_PERM (ACLs), PBSE_QACESS, PBSE_ENTLIMCT,

@@ -16,12 +16,7 @@
 
 static int move_admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
-    struct admit_ask admit = {.job = j,
-                              .owner = j->owner,
-                              .host = j->host,
-                              .groups = &j->egroup,
-                              .n_groups = 1,
-                              .routed = ask->routed};
+    struct admit_ask admit = {.job = j, .owner = j->owner, .host = j->host, .routed = ask->routed};
 
     return ask->trusted ? 0 : admit_check(s, ask->to, &admit, e);
 }

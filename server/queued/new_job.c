@@ -182,12 +182,8 @@ static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e
 static int new_job_fill(struct server_ctx *s, struct job *j, const struct new_job_ask *ask,
                         const wire_attrop **at, struct err *e)
 {
-    struct admit_ask admit = {.job = j,
-                              .owner = client_who(ask->client),
-                              .host = client_host(ask->client),
-                              .groups = ask->user->groups,
-                              .n_groups = ask->user->n_groups,
-                              .new_job = true};
+    struct admit_ask admit = {
+        .job = j, .owner = client_who(ask->client), .host = client_host(ask->client), .new_job = true};
 
     if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
         return -1;

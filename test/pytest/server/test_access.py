@@ -387,11 +387,17 @@ def test_a_queues_list_of_users(place, people, entries, anna_may, ben_may):
 def test_a_queues_list_of_groups(place, people):
     anna, ben, _ = people
     place.make_queue("groups", acl_group_enable="True", acl_groups=users.GROUP)
-    anna.submit(queue="groups")
+    said = refused(15007, anna.submit, queue="groups").text  # the group that a job runs as counts, not each of its owner's
+    assert f"queue groups does not take jobs of group {ANNA} " in said
     ben.submit(("group_list", users.GROUP), queue="groups")
     place.set_queue("groups", "acl_groups", ANNA)
     anna.submit(queue="groups")
-    assert "groups" in refused(15007, ben.submit, queue="groups").text
+    assert f"group {BEN} " in refused(15007, ben.submit, queue="groups").text
+    place.set_queue("groups", "acl_groups", f"-{ANNA},+")
+    assert "groups" in refused(15007, anna.submit, queue="groups").text
+    elsewhere = ben.submit(queue="workq")
+    place.set_queue("groups", "acl_groups", ANNA)
+    assert f"group {BEN} " in refused(15007, ben.api.move, elsewhere, "groups").text
 
 
 def test_a_queues_list_of_hosts(place, people):
