@@ -160,7 +160,8 @@ def simulate(task, keeper, exec_dir):
         outcome = c.run(task.text, progress)
     finally:
         c.stop()
-    trace = Trace(task.begin_s).read(c.accounting())
+    pictures = task.number == 0
+    trace = Trace(task.begin_s, figures.gantt_vnodes(task.site) if pictures else ()).read(c.accounting())
     c.remove()
     task.done, task.simulated_s, task.text = 1.0, outcome["end_s"], ""
     refused, notes = outcome["refused"], complaints
@@ -170,7 +171,7 @@ def simulate(task, keeper, exec_dir):
     if outcome["stuck"]:
         never = sum(r.start_s is None for r in trace.by_line.values())
         notes.append(f"{never} jobs never start: nothing runs, and nothing has begun for eight days")
-    return figures.of_simulation(trace, task.jobs, task.site, pictures=task.number == 0), notes
+    return figures.of_simulation(trace, task.jobs, task.site, pictures=pictures), notes
 
 
 class Bar:

@@ -140,16 +140,21 @@ def _curves(records, length):
             "suspended_cpus": _steps(suspended, length)}
 
 
+def gantt_vnodes(site):
+    """The names of those that a Gantt shows."""
+    return [name for name, _ in site.vnodes[:GANTT_VNODES]]
+
+
 def _gantt(records, site, length):
     """Bars on the first vnodes: [vnode, begin, end, kind, line]; kind 0 run, 1 urgent, 2 suspended, 3 ends in preemption."""
-    rows = {name: i for i, (name, _) in enumerate(site.vnodes[:GANTT_VNODES])}
+    rows = {name: i for i, name in enumerate(gantt_vnodes(site))}
     express, bars = site.express_queues(), []
     for r in sorted(records, key=lambda r: r.submit_s):
         times = {when for when, method in r.preempted if method in "RCD"}
         for begin, end, state, vnodes in r.runs:
             stop = end if end is not None else length
             kind = 2 if state == "suspended" else 1 if r.queue in express else 3 if stop in times else 0
-            bars += [[rows[v], begin, stop, kind, r.line] for v, _ in vnodes if v in rows and stop > begin]
+            bars += [[rows[v], begin, stop, kind, r.line] for v in vnodes if stop > begin]
         if len(bars) > GANTT_BARS:
             break
     return {"vnodes": list(rows), "bars": bars[:GANTT_BARS]}

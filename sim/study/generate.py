@@ -70,9 +70,8 @@ def _run_s(rng, size):
             return max(1.0, math.exp(x))
 
 
-def _asked_s(rng, run):
-    """Users ask for round times, mostly for more than they need."""
-    wanted = run * rng.choice(OVERESTIMATE)
+def _asked_s(wanted):
+    """Users ask for round times."""
     at = bisect.bisect_left(ASKED_S, wanted)
     return ASKED_S[at] if at < len(ASKED_S) else int(wanted) + 1
 
@@ -103,26 +102,38 @@ def _arrivals(rng, n):
     return [x - out[0] for x in out] if out else out
 
 
+def _stretches(settings, jobs, cluster_cpus):
+    """By what the time between arrivals and the run times of these jobs are to be multiplied."""
+    span = jobs[-1].submit_s or 1.0
+    gaps, runs = settings["scale"] or 1.0, 1.0
+    work = sum(j.cpus * round(j.run_s) for j in jobs)
+    if settings["days"]:
+        gaps = settings["days"] * 86400 / span
+    elif settings["load"]:
+        gaps = work / (settings["load"] * cluster_cpus * span)
+    if settings["days"] and settings["load"]:
+        runs = settings["load"] * cluster_cpus * span * gaps / work
+    if max(span * gaps, max(j.run_s for j in jobs) * runs) > SECONDS_MAX:
+        raise BadInput("generate: these settings stretch the workload beyond a hundred years")
+    return gaps, runs
+
+
 def generate(settings, seed, cluster_cpus):
-    """A Workload for a cluster of this many cpus. `load`: offered share of it, reached by stretching time; `days`: its length."""
+    """A Workload for a cluster of this many cpus. `load`: offered share of it, reached by stretching time between arrivals; `days`:
+    its length. With both the time between arrivals makes the length and the run times make the load: a machine of many short jobs.
+    """
     rng = random.Random(f"{settings['seed']}.{seed}")
     n = settings["jobs"]
     weights = [1 / (1 + i) for i in range(settings["users"])]   # a few users have most of the jobs
     people = rng.choices(range(1, settings["users"] + 1), weights, k=n)
-    jobs = []
+    jobs, margins = [], []
     for number, (t, who) in enumerate(zip(_arrivals(rng, n), people), 1):
         size = _size(rng, cluster_cpus)
         run = _run_s(rng, size)
-        jobs.append(Job(submit_s=t, run_s=round(run), walltime_s=_asked_s(rng, run), cpus=size, user=f"user{who}",
-                        group=f"group{1 + who % 4}", origin=str(number)))
-    span = jobs[-1].submit_s or 1.0
-    stretch = settings["scale"] or 1.0
-    if settings["days"]:
-        stretch = settings["days"] * 86400 / span
-    elif settings["load"]:
-        stretch = sum(j.cpus * j.run_s for j in jobs) / (settings["load"] * cluster_cpus * span)
-    if span * stretch > SECONDS_MAX:
-        raise BadInput("generate: these settings stretch the workload beyond a hundred years")
-    for job in jobs:
-        job.submit_s = round(job.submit_s * stretch)
+        margins.append(rng.choice(OVERESTIMATE))   # users ask for more than they need, mostly
+        jobs.append(Job(submit_s=t, run_s=run, walltime_s=0, cpus=size, user=f"user{who}", group=f"group{1 + who % 4}", origin=str(number)))
+    gaps, runs = _stretches(settings, jobs, cluster_cpus)
+    for job, margin in zip(jobs, margins):
+        run = max(1.0, job.run_s * runs)
+        job.submit_s, job.run_s, job.walltime_s = round(job.submit_s * gaps), round(run), _asked_s(run * margin)
     return Workload(jobs, MONDAY_S + 8 * 3600, [])

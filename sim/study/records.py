@@ -4,7 +4,7 @@ import re
 
 from .accounting import pairs, read_records
 
-VNODE = re.compile(r"\(?([^:+()]+):[^+()]*?ncpus=(\d+)")
+VNODE = re.compile(r"\(?([^:+()]+):[^+()]*?ncpus=\d")
 
 
 @dataclasses.dataclass(slots=True)
@@ -25,21 +25,21 @@ class Record:
         return self.end_s is not None
 
 
-def _vnodes(text):
-    """((vnode, cpus), ...) of an exec_vnode."""
-    out = {}
-    for chunk in text.split("+"):
-        found = VNODE.match(chunk)
-        if found:
-            out[found[1]] = out.get(found[1], 0) + int(found[2])
-    return tuple(out.items())
+def _vnodes(text, shown):
+    """Those of an exec_vnode on which the job has cpus and that are shown: the strings of `shown`, so that a year fits into memory."""
+    if not shown:
+        return ()
+    found = (VNODE.match(chunk) for chunk in text.split("+"))
+    return tuple({shown[f[1]]: None for f in found if f and f[1] in shown})
 
 
 class Trace:
-    """Follows the log; `by_line` has a Record for each job that was submitted. Jobs are called w1, w2 and so on, by their lines."""
+    """Follows the log; `by_line` has a Record for each job that was submitted. Jobs are called w1, w2 and so on, by their lines.
+    Of vnodes only those are kept that `shown` names.
+    """
 
-    def __init__(self, begin_s):
-        self.begin_s = begin_s
+    def __init__(self, begin_s, shown=()):
+        self.begin_s, self._shown = begin_s, {name: name for name in shown}
         self.by_line, self._by_name = {}, {}
 
     def _queued(self, r, when, fields):
@@ -58,7 +58,7 @@ class Trace:
     def _take(self, r, when, letter, text):
         if letter == "S":
             fields = pairs(text)
-            r.runs.append([when, None, "run", _vnodes(fields.get("exec_vnode", ""))])
+            r.runs.append([when, None, "run", _vnodes(fields.get("exec_vnode", ""), self._shown)])
             r.start_s = when if r.start_s is None else r.start_s
         elif letter in "zr" and r.runs:
             self._close(r, when)

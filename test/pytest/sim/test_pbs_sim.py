@@ -108,6 +108,27 @@ def test_a_generated_workload_has_the_shares_of_the_model():
     assert max(hour) == max(hour[9:18]) and min(hour) == min(hour[2:7])
 
 
+def test_a_generated_workload_has_the_length_and_the_load_that_are_asked_for():
+    sys.path.insert(0, os.path.join(BUILD, "lib", "python"))
+    from study import generate
+    plain, dense = (generate.generate(generate.parse(f"jobs=5000,days=10{more}"), 1, 100).jobs for more in ("", ",load=0.5"))
+    for jobs in (plain, dense):
+        assert jobs[0].submit_s == 0 and jobs[-1].submit_s == 10 * 86400
+    assert sum(j.cpus * j.run_s for j in dense) / (100 * 10 * 86400) == pytest.approx(0.5, rel=0.01)
+    assert [(j.cpus, j.user, j.submit_s) for j in dense] == [(j.cpus, j.user, j.submit_s) for j in plain]
+    assert all(j.walltime_s >= j.run_s for j in dense)
+
+
+def test_the_trace_of_a_simulation_keeps_the_vnodes_that_a_picture_shows(tmp_path):
+    """Each job of a year on a thousand vnodes may have hundreds, of which a Gantt shows the first ones."""
+    sys.path.insert(0, os.path.join(BUILD, "lib", "python"))
+    from study.records import Trace
+    log = write(tmp_path, "20260105", "01/05/2026 08:00:00;Q;1.x;user=u queue=workq jobname=w1 Resource_List.ncpus=4\n"
+                "01/05/2026 08:00:01;S;1.x;exec_vnode=(n1:ncpus=1+n2:ncpus=1)+(n3:mem=1gb)+(n1:ncpus=2)\n")
+    assert Trace(0, ["n3", "n1"]).read([log]).by_line[1].runs[0][3] == ("n1",)
+    assert Trace(0).read([log]).by_line[1].runs[0][3] == ()
+
+
 # --- input that cannot be used
 
 
