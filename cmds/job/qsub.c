@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -453,14 +452,6 @@ static int check_together(struct qsub *q)
     return 0;
 }
 
-/* Containers and services often have no LOGNAME. */
-static const char *user_name(void)
-{
-    const struct passwd *pw = getpwuid(getuid());
-
-    return pw ? pw->pw_name : NULL;
-}
-
 static int add_environment(struct qsub *q)
 {
     const struct conf *conf = conf_shared(false, NULL); /* an error in the file is reported by pbs_connect */
@@ -469,7 +460,6 @@ static int add_environment(struct qsub *q)
                            .workdir = cwd,
                            .wanted = q->variables,
                            .all = q->all_variables,
-                           .user = getenv("LOGNAME") ? NULL : user_name(),
                            .host = conf ? conf_text(conf, CONF_PBS_PUBLIC_HOST_NAME) : NULL};
     const char *term = getenv("TERM");
     struct strbuf b;

@@ -14,7 +14,6 @@ struct qsub_env {
     const char *host;    /* PBS_O_HOST; NULL: what the kernel calls this host */
     const char *wanted;  /* text of -v; NULL: none */
     bool all;            /* -V */
-    const char *user;    /* PBS_O_LOGNAME where LOGNAME is not set; NULL: unknown */
 };
 
 enum { QSUB_ENV_MAX = 16 << 20 };

@@ -34,7 +34,7 @@ static void lists(void **state)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct qsub_env q = {(char **)environment, "/work", "login", rows[i].wanted, rows[i].all, NULL};
+        struct qsub_env q = {(char **)environment, "/work", "login", rows[i].wanted, rows[i].all};
         struct strbuf b;
         struct err e = {0};
         int rc;
@@ -54,36 +54,9 @@ static void lists(void **state)
     }
 }
 
-/* LOGNAME where it is set, else the name of the calling user. */
-static void the_name_of_the_user_is_always_there(void **state)
-{
-    static const char *const logged_in[] = {"LOGNAME=anna", NULL}, *const service[] = {"HOME=/", NULL};
-    const struct {
-        const char *const *environment;
-        const char *user, *says;
-    } rows[] = {{logged_in, "bert", "PBS_O_LOGNAME=anna,"},
-                {service, "bert", "PBS_O_LOGNAME=bert,"},
-                {service, NULL, NULL}};
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct qsub_env q = {(char **)rows[i].environment, "/work", "login", NULL, false, rows[i].user};
-        struct strbuf b;
-        struct err e = {0};
-
-        strbuf_init(&b, 10000);
-        assert_int_equal(qsub_env_format(&q, &b, &e), 0);
-        if (rows[i].says)
-            assert_non_null(strstr(b.s, rows[i].says));
-        else
-            assert_null(strstr(b.s, "LOGNAME"));
-        strbuf_fini(&b);
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists),
-                                       cmocka_unit_test(the_name_of_the_user_is_always_there)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

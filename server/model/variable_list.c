@@ -1,4 +1,4 @@
-/* Variable_List of a job. See variable_list.h. Only the server itself adds here (PBS_O_QUEUE), values that have no commas. */
+/* Variable_List of a job. See variable_list.h. */
 #include "variable_list.h"
 
 #include <string.h>
@@ -18,7 +18,9 @@ int variable_list_add(struct job *j, const char *name, const char *value, struct
     strbuf_init(&b, TEXT_LIMIT);
     if (old)
         strbuf_addf(&b, "%s,", old);
-    strbuf_addf(&b, "%s=%s", name, value);
+    strbuf_addf(&b, "%s=", name);
+    for (; *value; value++)
+        strbuf_addf(&b, "%s%c", strchr(",\\", *value) ? "\\" : "", *value);
     rc = strbuf_ok(&b) ? attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, strbuf_str(&b), e)
                        : err_set(e, PBSE_BADATVAL, "Variable_List is longer than %d bytes", TEXT_LIMIT);
     strbuf_fini(&b);

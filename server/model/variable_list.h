@@ -8,7 +8,7 @@
 
 struct strbuf;
 
-/* At the end of the list; `value` goes in as it is, its commas are not escaped. -1: PBSE_BADATVAL too long, PBSE_SYSTEM. */
+/* At the end of the list; commas and backslashes of `value` are escaped. -1: PBSE_BADATVAL too long, PBSE_SYSTEM. */
 int variable_list_add(struct job *j, const char *name, const char *value, struct err *e);
 /* Append the value, without escapes, to `out`. false: not there, or out has failed. */
 bool variable_list_find(const struct job *j, const char *name, struct strbuf *out);

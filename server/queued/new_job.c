@@ -169,10 +169,19 @@ static int set_holds(struct job *j, const struct client *c, struct err *e)
 
 /* --- what the server adds --------------------------------------------------------------------------- */
 
+/* What qsub sends has the host and, where its environment has LOGNAME, the user. */
+static bool lacks_user(const struct job *j)
+{
+    return variable_list_has(j, "PBS_O_HOST") && !variable_list_has(j, "PBS_O_LOGNAME");
+}
+
 static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e)
 {
     if (!(ask->arrives && variable_list_has(j, "PBS_O_QUEUE")) &&
         variable_list_add(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
+        return -1;
+    if (!ask->arrives && lacks_user(j) &&
+        variable_list_add(j, "PBS_O_LOGNAME", client_user(ask->client), e) < 0)
         return -1;
     return output_paths_complete(j, e);
 }

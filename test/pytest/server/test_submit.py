@@ -1,8 +1,10 @@
 """Submission, status and deletion, without a node that could run anything."""
 import contextlib
 import os
+import pwd
 import re
 import sqlite3
+import subprocess
 
 import pytest
 
@@ -221,6 +223,16 @@ def test_paths_and_environment_are_completed(quiet):
     assert status["Output_Path"] == f"{host}:/some/where/paths.o{number}"
     assert status["Error_Path"] == f"{host}:/some/where/paths.e{number}"
     assert r"X=a\,b" in status["Variable_List"] and "PBS_O_QUEUE=workq" in status["Variable_List"]
+
+
+def test_the_server_names_the_user_of_a_job_of_qsub_where_the_environment_does_not(quiet):
+    def variables(**env):
+        words = ["qsub", "-h", "--", "/bin/true"]
+        asked = {k: v for k, v in quiet.env.items() if k != "LOGNAME"}
+        job = subprocess.run(words, env={**asked, **env}, cwd=quiet.work, check=True, capture_output=True, text=True).stdout.strip()
+        return [v for v in quiet.stat(job)["Variable_List"].split(",") if v.startswith("PBS_O_LOGNAME=")]
+    assert variables() == [f"PBS_O_LOGNAME={pwd.getpwuid(os.getuid()).pw_name}"]
+    assert variables(LOGNAME="anna") == ["PBS_O_LOGNAME=anna"]
 
 
 def test_an_altered_path_is_completed_and_one_that_is_taken_away_is_the_first_again(quiet):

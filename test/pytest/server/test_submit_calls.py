@@ -38,7 +38,7 @@ def traced_pid(pid):
 
 @pytest.mark.complex(nodes=0, sched=False)
 def test_qsub_makes_hardly_more_calls_than_an_empty_program(cx):
-    counted, env = {}, {**cx.env, "LOGNAME": "root"}  # as a login sets it; else libc looks the user up, which takes what it takes
+    counted, env = {}, {k: v for k, v in cx.env.items() if k != "LOGNAME"}  # as in containers: no user is looked up for that
     for words in (["true"], ["qsub", "--", "/bin/true"]):
         out = os.path.join(cx.work, "calls." + words[0])
         subprocess.run(["strace", "-f", "-c", "-o", out, *words], env=env, cwd=cx.work, check=True, stdout=subprocess.DEVNULL)
