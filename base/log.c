@@ -38,9 +38,11 @@ static struct {
     const struct clock *clock;
     char path[DIR_MAX]; /* the directory if daily, else the file */
     char daemon[256];
-    char *head;         /* lines behind "Log opened", or NULL */
-    struct strbuf line; /* being made: kept, so that a line costs no memory from the heap */
-    time_t now_s;       /* of `now`: the date is computed once a second, not once a line */
+    char *head;          /* lines behind "Log opened", or NULL */
+    struct strbuf line;  /* being made: kept, so that a line costs no memory from the heap */
+    struct strbuf block; /* whole lines that are not written yet; empty unless `gathers` */
+    bool gathers;
+    time_t now_s; /* of `now`: the date is computed once a second, not once a line */
     struct tm now;
 } the_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = STDERR_MASK, .fd = -1};
 
@@ -112,8 +114,33 @@ static void remove_old(const struct tm *today)
     closedir(dir);
 }
 
+/* Write the whole line, or the whole block, or nothing: if the disk is full, cut off what was written. */
+static bool write_line(int fd, const struct strbuf *b)
+{
+    ssize_t n = write(fd, b->s, b->len);
+    struct stat st;
+
+    if (n > 0 && (size_t)n < b->len && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        ftruncate(fd, st.st_size - n) < 0)
+        return false;
+    return n == (ssize_t)b->len;
+}
+
+static void write_gathered(void)
+{
+    struct strbuf *b = &the_log.block;
+
+    if (!the_log.gathers)
+        return;
+    if (b->len && !write_line(the_log.fd, b) && write(STDERR_FILENO, b->s, b->len) < 0) {
+        /* nowhere left to say it */
+    }
+    strbuf_reset(b);
+}
+
 static void close_file(void)
 {
+    write_gathered();
     if (the_log.fd >= 0)
         close(the_log.fd);
     the_log.fd = -1;
@@ -154,16 +181,14 @@ static int syslog_level(unsigned event)
     return event & (LOGE_DEBUG | LOGE_DEBUG2 | LOGE_DEBUG3 | LOGE_DEBUG4) ? LOG_DEBUG : LOG_INFO;
 }
 
-/* Write the whole line or nothing: if the disk is full, cut off what was written. */
-static bool write_line(int fd, const struct strbuf *b)
+/* Append the line to the block, which is written first where it is full. false: there is no memory, or nothing is gathered. */
+static bool log_keep_line(const struct strbuf *b)
 {
-    ssize_t n = write(fd, b->s, b->len);
-    struct stat st;
-
-    if (n > 0 && (size_t)n < b->len && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        ftruncate(fd, st.st_size - n) < 0)
+    if (!the_log.gathers)
         return false;
-    return n == (ssize_t)b->len;
+    if (the_log.block.len + b->len > LOG_BLOCK_BYTES)
+        write_gathered();
+    return strbuf_add_bytes(&the_log.block, b->s, b->len) == 0;
 }
 
 static void send_line(struct strbuf *b, unsigned event, size_t text_at)
@@ -176,6 +201,9 @@ static void send_line(struct strbuf *b, unsigned event, size_t text_at)
     if (the_log.open && the_log.no_file)
         return;
     strbuf_add_char(b, '\n');
+    if (to_file && !(event & LOGE_ERROR) && log_keep_line(b))
+        return;
+    write_gathered();
     if (to_file && write_line(the_log.fd, b))
         return;
     if ((to_file || event & STDERR_MASK) && write(STDERR_FILENO, b->s, b->len) < 0)
@@ -376,6 +404,24 @@ static void log_vevent(enum log_class c, unsigned event, const char *object, con
     write_locked(c, event, object, fmt, ap);
     pthread_mutex_unlock(&the_log.lock);
     errno = saved;
+}
+
+void log_gather(void)
+{
+    pthread_mutex_lock(&the_log.lock);
+    assert(!the_log.gathers);
+    strbuf_init(&the_log.block, LOG_BLOCK_BYTES + 1);
+    the_log.gathers = true;
+    pthread_mutex_unlock(&the_log.lock);
+}
+
+void log_gather_end(void)
+{
+    pthread_mutex_lock(&the_log.lock);
+    write_gathered();
+    strbuf_fini(&the_log.block);
+    the_log.gathers = false;
+    pthread_mutex_unlock(&the_log.lock);
 }
 
 void log_event(enum log_class c, unsigned event, const char *object, const char *fmt, ...)

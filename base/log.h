@@ -6,7 +6,7 @@
  *
  * EEEE is the event mask in four hex digits. The file is DIR/YYYYMMDD, mode 0644, switched at the first line
  * of a new day; it begins with "Log opened" and who writes it, and ends with "Log closed". Line breaks and other control
- * characters in a text become blanks, so a line is always one event. Lines are appended in one write each and
+ * characters in a text become blanks, so a line is always one event. Lines are appended in one write each (but see log_gather) and
  * never synced. With keep_days each new file removes old ones, LOG_REMOVE_MAX at most: only names of eight digits in `dir`.
  *
  * The log is the one mutable global of the process, since nearly every part writes to it; it is safe on any
@@ -89,6 +89,13 @@ bool log_is_on(unsigned event); /* would such a line be written? saves computing
  * visibly: when the file cannot be written, the line goes to stderr. Keeps errno. */
 void log_event(enum log_class c, unsigned event, const char *object, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Gather lines, of any thread, and append them in blocks of LOG_BLOCK_BYTES at most: for what is said of each of many objects at once,
+ * as at a restart. An ERROR line writes what has been gathered and itself, and so does whatever closes the file. log_gather_end writes
+ * the rest. No child is made between the two; the pairs do not nest. */
+enum { LOG_BLOCK_BYTES = 1 << 16 };
+void log_gather(void);
+void log_gather_end(void);
 
 /* An ERROR line for a failed call: "<what>: <e->text> (<e->code>)". */
 void log_err(enum log_class c, const char *object, const struct err *e, const char *fmt, ...)

@@ -189,6 +189,78 @@ static void of_a_line_that_a_full_disk_cuts_nothing_stays(void **state)
                                                  "11/14/2023 22:13:20;0002;Server@host;Svr;Log;Log closed\n");
 }
 
+static size_t log_size(const struct fixture *f, const char *name)
+{
+    char path[200];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", f->logs, name);
+    assert_int_equal(stat(path, &st), 0);
+    return (size_t)st.st_size;
+}
+
+/* Numbers that follow "line " in the text: 0, 1, 2 and so on, `n` of them. */
+static void assert_lines(const char *text, int n)
+{
+    int found = 0;
+
+    for (; (text = strstr(text, "line ")); text += 5)
+        assert_int_equal(atoi(text + 5), found++);
+    assert_int_equal(found, n);
+}
+
+static void gathered_lines_are_written_in_blocks_in_their_order(void **state)
+{
+    struct fixture *f = *state;
+    size_t before, seen;
+    int n = 0, writes = 0;
+
+    open_log(f, false);
+    before = seen = log_size(f, "20231114");
+    log_gather();
+    log_event(LOGC_JOB, LOGE_SYSTEM, "1.x", "line %d", n++);
+    assert_int_equal(log_size(f, "20231114"), before);
+    log_event(LOGC_JOB, LOGE_ERROR, "2.x", "line %d",
+              n++); /* a person must see it, after what came before it */
+    assert_lines(read_log(f, "20231114"), 2);
+    log_event(LOGC_JOB, LOGE_SYSTEM, "3.x", "line %d", n++);
+    assert_int_equal(log_reopen(NULL), 0);
+    assert_lines(read_log(f, "20231114"), 3);
+    for (seen = log_size(f, "20231114"); n < 1000;) {
+        log_event(LOGC_JOB, LOGE_SYSTEM, "4.x", "line %d", n++);
+        writes += log_size(f, "20231114") != seen;
+        seen = log_size(f, "20231114");
+    }
+    log_gather_end();
+    assert_int_equal(writes, 0); /* 53 bytes each: they are less than a block */
+    assert_lines(read_log(f, "20231114"), 1000);
+    log_event(LOGC_JOB, LOGE_SYSTEM, "5.x", "line %d", n++);
+    assert_lines(read_log(f, "20231114"), 1001);
+}
+
+static void more_than_a_block_is_written_meanwhile(void **state)
+{
+    enum { LINES = 5000 };
+    struct fixture *f = *state;
+    size_t seen;
+    int writes = 0;
+
+    open_log(f, false);
+    seen = log_size(f, "20231114");
+    log_gather();
+    for (int i = 0; i < LINES; i++) {
+        log_event(LOGC_JOB, LOGE_SYSTEM, "1.x", "line %d", i);
+        if (log_size(f, "20231114") != seen) {
+            seen = log_size(f, "20231114");
+            writes++;
+        }
+    }
+    assert_in_range(writes, 2, LINES / 1000);
+    assert_true(seen <= (size_t)(writes + 1) * LOG_BLOCK_BYTES);
+    log_gather_end();
+    assert_true(log_size(f, "20231114") > seen);
+}
+
 static void a_very_long_text_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -302,6 +374,9 @@ int main(void)
         cmocka_unit_test(a_head_names_the_host_and_its_addresses),
         cmocka_unit_test_setup_teardown(mask_and_reopen_apply_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_a_line_that_a_full_disk_cuts_nothing_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(gathered_lines_are_written_in_blocks_in_their_order, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(more_than_a_block_is_written_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_very_long_text_is_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unusable_places_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(days_that_are_not_kept_go_when_a_file_begins, set_up, tear_down),
