@@ -258,7 +258,7 @@ static void add_ground(struct list *l, const struct forecast_item *x)
         answer_add(&e, "ends", NULL, "%lld", (long long)x->until_s);
     if (x->kind == FORECAST_RUNS && x->job->on.n && x->job->on.a[0].node) {
         add_text(&e, "vnode", NULL, x->job->on.a[0].node->name);
-        answer_add(&e, "parts", NULL, "%zu", x->job->on.n);
+        answer_add(&e, "parts", NULL, "%u", x->job->on.n);
     }
 }
 

@@ -13,7 +13,10 @@
 /* The amounts are copied: what they come from may move. */
 void allocation_add(struct allocation *p, struct node *n, const struct amounts *use, bool joined)
 {
-    p->a = mem_room(p->a, p->n, &p->cap, sizeof *p->a);
+    size_t cap = p->cap;
+
+    p->a = mem_room(p->a, p->n, &cap, sizeof *p->a);
+    p->cap = (uint32_t)cap;
     struct alloc_part *x = &p->a[p->n++];
     *x = (struct alloc_part){.node = n, .joined = joined};
     amounts_copy(&x->use, use);

@@ -22,7 +22,7 @@ struct alloc_part {    /* a part of a job on one vnode */
 };
 
 struct allocation {
-    size_t n, cap;
+    uint32_t n, cap; /* each job has five of these */
     struct alloc_part *a;
 };
 

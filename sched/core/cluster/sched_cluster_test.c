@@ -220,7 +220,7 @@ static void show_job(struct strbuf *b, const struct side *s, int i)
 
     if (!j)
         return;
-    strbuf_addf(b, "%s %d queue %s on %zu", id, j->sched_state, j->queue ? j->queue->name : "-", j->on.n);
+    strbuf_addf(b, "%s %d queue %s on %u", id, j->sched_state, j->queue ? j->queue->name : "-", j->on.n);
     for (size_t k = 0; k < j->on.n; k++)
         strbuf_addf(b, " %s", j->on.a[k].node ? j->on.a[k].node->name : "-");
     if (j->class)

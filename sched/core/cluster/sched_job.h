@@ -49,8 +49,8 @@ enum job_picked { /* as a victim */
 struct job {
     const char *id; /* interned */
     char state;
-    int substate;
     bool is_array;
+    int substate;
     const char *queue_name, *user, *group, *project, *account; /* interned */
     const char *select, *place, *exec_vnode, *targets, *resv;  /* interned or NULL */
     const char
@@ -68,33 +68,33 @@ struct job {
     struct amounts used;          /* resources_used of its present run, numbers only; as last told */
     bool rerunable, can_checkpoint;
     bool room_held, gives_way; /* a hold is for it; it is a victim */
-    int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
-    int preempt_failures;      /* how often that has been seen in this run, since it was altered last */
+    int preempt_failures; /* how often it was seen in this run, since it was altered last, that no method was left to preempt it */
+    int64_t preempt_failed_s; /* when that was seen; 0: never */
     int64_t eligible_s, accrue_type;
     int64_t preempt_count;              /* how often it gave way */
     struct preempt_methods wish;        /* preempt_methods; empty: not set */
+    bool never_top;                     /* topjob_ineligible */
     enum preempt_result preempt_method; /* of its last preemption */
     const char *comment;                /* interned or NULL */
     uint64_t look;                      /* hash of all attributes but the comment */
     uint64_t rest_look;                 /* the same without the indices that are left of an array */
-    bool never_top;                     /* topjob_ineligible */
     const char *array_id, *remaining;   /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
 
     enum sched_state sched_state;
+    bool is_recounted;   /* of an array: cluster_settle.c will see whether it is full */
+    bool is_full;        /* of an array that is in a class: as many subjobs run as may; cluster_index.c */
+    bool is_provisional; /* a subjob that this scheduler made, to be run, and the stream has not shown */
+    bool is_top;         /* the server has been told that it is a top job; backfill.c */
     struct queue *queue; /* NULL: not known */
     struct resv *within; /* the reservation whose room it uses, which runs; NULL: none */
     /* On the list of the reservation that it belongs to, since it was last linked: resv_add_job */
     struct job *next_of_resv, **link_of_resv;
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
-    bool is_recounted;    /* of an array: cluster_settle.c will see whether it is full */
-    bool is_full;         /* of an array that is in a class: as many subjobs run as may; cluster_index.c */
-    bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct allocation on; /* where it runs, or is suspended */
     struct allocation
         freed;      /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
-    int level;      /* of candidates.c, while it is one */
-    int64_t cost;   /* the same: what it costs to stop it */
+    int64_t cost;   /* of candidates.c, while it is one: what it costs to stop it */
     double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
     int64_t seen_s; /* when it was as it is now, as rating.c knows the time */
     struct share *share; /* its entity, of fairshare_accrual.c; NULL: there are no shares */
@@ -104,11 +104,11 @@ struct job {
         promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
     unsigned listed; /* the same: a search's mark */
     enum job_picked picked; /* pick_pbs.c, of a search under way */
+    int level;              /* of candidates.c, while it is one */
     size_t running_at;      /* its place in the list of running, ending or awaiting jobs */
     size_t ordered_at;      /* the same of those that are ordered to run, or await others */
     int64_t moved_s;        /* of cycle_preempt.c: when it was told to run elsewhere; 0: never */
     int64_t short_s; /* of shrink_to_fit.c: the walltime that it will be given, of less; 0: all of limit_s */
-    bool is_top;     /* the server has been told that it is a top job; backfill.c */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;
     const struct class *left; /* classes.c: that it was in last, for comparing addresses only */
@@ -118,12 +118,12 @@ struct job {
     bool answered;             /* the server has taken the order */
     bool heard;                /* there was news of the job since the order, and before its answer */
     bool urged;                /* qrun: its level is the highest */
-    struct allocation claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
     bool is_charged;           /* of ORDER_RUN, ORDER_RESUME: `claim` is taken from what is free */
+    bool dirty;                /* no index has it: cluster_index.c */
+    struct allocation claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
     struct allocation reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
     struct allocation
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
-    bool dirty;
     uint64_t taken_print; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
     uint64_t stop;        /* the same: how it could be stopped */
     UT_hash_handle hh;

@@ -1,8 +1,10 @@
 /* What a cycle takes of one processor at the sizes for which there are aims: the scheduler's core alone, as it is installed. Prints
  *
  *     NODES JOBS CLASSES WHAT MILLISECONDS      WHAT of strict order, fairshare and a hundred top jobs begins with strict-
+ *     NODES JOBS CLASSES mirror BYTES           of the heap a job, when the first cycle is over
  *
  * An argument --full adds the largest size. */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -26,11 +28,35 @@ static void say(const struct crowd *w, const char *what, uint64_t us)
     fflush(stdout);
 }
 
+static size_t heap_bytes(void)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+}
+
+/* The same vnodes with one job: what is left is what the jobs take. */
+static size_t bytes_without_jobs(struct crowd_size size)
+{
+    size_t before = heap_bytes(), all;
+    struct crowd *w;
+
+    size.jobs = size.classes = 1;
+    w = crowd_create(size);
+    crowd_cycle(w);
+    all = heap_bytes() - before;
+    crowd_destroy(w);
+    return all;
+}
+
 static void measure(struct crowd_size size)
 {
+    size_t empty = bytes_without_jobs(size), before = heap_bytes();
     struct crowd *w = crowd_create(size);
 
     say(w, "first", crowd_cycle(w));
+    printf("%d %d %d mirror %.0f\n", size.nodes, size.jobs, size.classes,
+           (double)(heap_bytes() - before - empty) / size.jobs);
     while (cycle_has_news(w->c, w->now_s))
         crowd_cycle(w);
     say(w, "asked", crowd_ask(w));
