@@ -33,8 +33,7 @@ def cx():
         c.stop()
 
 
-@pytest.fixture(autouse=True)
-def usual(cx):
+def set_usual(cx):
     """What another test may have unset; and the host is back after its restart of the server."""
     for name, value in (("default_queue", "workq"), ("job_history_enable", "True"), ("scheduling", "True"), ("acl_roots", "root"),
                         ("operators", f"{users.NAMES[1]}@*")):
@@ -43,6 +42,11 @@ def usual(cx):
     if "ncpus" not in cx.node("n1").get("resources_available", {}):  # it was unset, and comes with the next HELLO
         os.kill(cx.pid("n1"), signal.SIGHUP)
         until(lambda: "ncpus" in cx.node("n1").get("resources_available", {}) and cx.node("n1").state == "free", "the host's amounts")
+
+
+@pytest.fixture(autouse=True)
+def usual(cx):
+    set_usual(cx)
 
 
 def rows(kind):
