@@ -131,6 +131,42 @@ int select_complete(struct select *s, const char *name, const char *value, struc
     return 0;
 }
 
+/* As select_spell, of one name. */
+static int spell_one(struct amounts_text *l, struct amount_text *a, const char *name, struct err *e)
+{
+    char *copy;
+
+    if (!name || strcmp(a->name, name) == 0)
+        return 0;
+    if (amounts_text_find(l, name))
+        return err_set(e, PBSE_DUPRESC,
+                       "duplicated resource within a section of a select specification, resource is: %s",
+                       name);
+    copy = strdup(name);
+    if (!copy)
+        return select_no_memory(e);
+    free(a->name);
+    a->name = copy;
+    return 1;
+}
+
+int select_spell(struct select *s, const char *(*name_of)(void *context, const char *name), void *context,
+                 struct err *e)
+{
+    int changed = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->chunk[i].res.n; k++) {
+            struct amount_text *a = &s->chunk[i].res.a[k];
+            int rc = spell_one(&s->chunk[i].res, a, name_of(context, a->name), e);
+
+            if (rc < 0)
+                return -1;
+            changed |= rc;
+        }
+    return changed;
+}
+
 int select_replace(struct select *s, const char *name, const char *value, struct err *e)
 {
     for (size_t i = 0; i < s->n; i++)

@@ -42,6 +42,13 @@ void select_destroy(struct select *s);
  * (then some chunks may have it). */
 int select_complete(struct select *s, const char *name, const char *value, struct err *e);
 
+/* Write names of resources as `name_of` has them: users write them in letters of any case. NULL of it: the name stays. 1: a name was
+ * written otherwise; 0: none was. -1, some may be written otherwise by then:
+ *   PBSE_DUPRESC  two resources of a chunk are the same one; the text ends with its name
+ *   PBSE_SYSTEM   no memory */
+int select_spell(struct select *s, const char *(*name_of)(void *context, const char *name), void *context,
+                 struct err *e);
+
 /* Write the value in every chunk that has the resource. -1, PBSE_SYSTEM: no memory (then some may have it). */
 int select_replace(struct select *s, const char *name, const char *value, struct err *e);
 

@@ -156,6 +156,42 @@ static void defaults_fill_what_is_missing(void **state)
     select_destroy(s);
 }
 
+static const char *spelling(void *context, const char *name)
+{
+    return strcasecmp(name, "ncpus") == 0 ? "ncpus" : NULL;
+}
+
+static void names_are_written_as_their_rows_have_them(void **state)
+{
+    static const struct {
+        const char *text;
+        int rc;
+        const char *then;
+    } rows[] = {
+        {"1:ncpus=1:X=2", 0, "1:ncpus=1:X=2"},
+        {"1:NCPUS=1:X=2+NCpus=3", 1, "1:ncpus=1:X=2+1:ncpus=3"},
+        {"1:NCPUS=1:ncpus=2", -1, NULL},
+        {"1:x=1+1:NCPUS=1:nCpus=2", -1, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct err e;
+        struct select *s = select_parse(rows[i].text, NULL, NULL, &e);
+        struct strbuf b;
+
+        strbuf_init(&b, 1000);
+        assert_int_equal(select_spell(s, spelling, NULL, &e), rows[i].rc);
+        if (rows[i].rc < 0) {
+            assert_int_equal(e.code, PBSE_DUPRESC);
+        } else {
+            select_format(s, &b);
+            assert_string_equal(b.s, rows[i].then);
+        }
+        strbuf_fini(&b);
+        select_destroy(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +199,7 @@ int main(void)
         cmocka_unit_test(bad_selects),
         cmocka_unit_test(too_many_chunks_are_refused),
         cmocka_unit_test(sums),
+        cmocka_unit_test(names_are_written_as_their_rows_have_them),
         cmocka_unit_test(defaults_fill_what_is_missing),
     };
 

@@ -342,6 +342,48 @@ static int set_schedselect(struct attr_list *l, const struct select *sel, struct
     return rc;
 }
 
+static const char *defaults_name_of(void *ctx, const char *name)
+{
+    const struct resource *r = resource_find(((const struct server_ctx *)ctx)->resources, name);
+
+    return r ? r->name : NULL;
+}
+
+char *defaults_spell_select(const struct server_ctx *s, const char *text)
+{
+    struct select *sel = select_parse(text, NULL, NULL, NULL);
+    struct strbuf now;
+    struct err ignored;
+    char *copy = NULL;
+
+    if (!sel)
+        return NULL;
+    strbuf_init(&now, TEXT_LIMIT);
+    if (select_spell(sel, defaults_name_of, (void *)(uintptr_t)s, &ignored) == 1 &&
+        select_format(sel, &now) == 0)
+        copy = strdup(strbuf_str(&now));
+    strbuf_fini(&now);
+    select_destroy(sel);
+    return copy;
+}
+
+/* In the job too: what is read of it later knows one name of each resource. */
+static int defaults_spell(struct server_ctx *s, struct attr_list *l, struct select *sel, struct err *e)
+{
+    struct strbuf text;
+    int rc = select_spell(sel, defaults_name_of, s, e);
+
+    if (rc <= 0)
+        return rc;
+    strbuf_init(&text, TEXT_LIMIT);
+    if (select_format(sel, &text) == 0)
+        rc = defaults_put_text(s, l, RESC_select, strbuf_str(&text), e);
+    else
+        rc = err_set(e, PBSE_SYSTEM, "no memory for a select");
+    strbuf_fini(&text);
+    return rc;
+}
+
 static int from_select(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     struct select *sel = select_parse(defaults_text_of(l, RESC_select), defaults_check_chunk, s, e);
@@ -351,8 +393,8 @@ static int from_select(struct server_ctx *s, struct attr_list *l, const struct q
 
     if (!sel)
         return -1;
-    if (default_chunks(s, sel, q, e) == 0 && select_each_name(sel, defaults_add_sum, &sums) == 0 &&
-        set_schedselect(l, sel, e) == 0) {
+    if (defaults_spell(s, l, sel, e) == 0 && default_chunks(s, sel, q, e) == 0 &&
+        select_each_name(sel, defaults_add_sum, &sums) == 0 && set_schedselect(l, sel, e) == 0) {
         snprintf(count, sizeof count, "%llu", (unsigned long long)select_count(sel));
         rc = defaults_put_text(s, l, RESC_nodect, count, e);
     }

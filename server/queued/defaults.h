@@ -16,6 +16,9 @@ struct server_ctx;
  *   PBSE_UNKRESC, PBSE_BADATVAL, PBSE_DUPRESC in select or place */
 int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e);
 
+/* A select with names of resources as their rows have them, new, to be freed. NULL: `text` has them so, or cannot be read. */
+char *defaults_spell_select(const struct server_ctx *s, const char *text);
+
 /* Before a new select is set: remove what was asked of hosts in other forms (nodes=, ncpus= and similar). */
 void defaults_make_way(const struct server_ctx *s, struct attr_list *l);
 

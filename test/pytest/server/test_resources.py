@@ -277,3 +277,19 @@ def test_resources_without_a_name_are_those_of_the_site(cx):
     assert "type = long" in cx.command("qmgr", "-c", "list resource ncpus").stdout
     again = cx.command("qmgr", "-c", "create resource tape type=long", check=False)
     assert again.returncode and "Duplicate entry in list" in again.stderr and "15174" not in again.stderr
+
+
+@pytest.mark.parametrize("select", ["1:NCPUS=2:Mem=1gb", "NCPUS=2:MEM=1gb"])
+def test_a_resource_of_a_select_counts_in_letters_of_any_case(cx, select):
+    vnode(cx, "n1", ncpus=4, mem="4gb")
+    job = submit(cx, "-l", f"select={select}:host=n1")
+    cx.wait(job)
+    got = cx.stat(job)
+    assert got["exec_vnode"] == "(n1:ncpus=2:mem=1048576kb)", got
+    assert (got["Resource_List"]["ncpus"], got["Resource_List"]["mem"]) == ("2", "1gb")
+    assert got["Resource_List"]["select"] == "1:ncpus=2:mem=1gb:host=n1"
+
+
+def test_a_resource_that_a_chunk_names_twice_in_other_letters_is_refused(cx):
+    done = cx.command("qsub", "-l", "select=1:ncpus=1:NCPUS=2", cx.script("true"), check=False)
+    assert "duplicated resource within a section of a select specification, resource is: ncpus" in done.stderr
