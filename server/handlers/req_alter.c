@@ -153,6 +153,13 @@ static int modify_job(struct req_alter_lookup *l, struct job *j, struct alter_as
     return rc;
 }
 
+/* An alteration sets or unsets, as its value says: another operation of the wire would be more than hooks and checks have seen. */
+static void req_alter_ops(struct attr_edit_change *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        c[i].op = c[i].value && *c[i].value ? SET : UNSET;
+}
+
 static void modify(struct req_alter_lookup *l)
 {
     struct request *r = l->request;
@@ -172,6 +179,7 @@ static void modify(struct req_alter_lookup *l)
     } else if (!(c = req_changes(&a->attrs, &ask.n, false))) {
         request_failf(r, PBSE_SYSTEM, "no memory to alter %s", a->job);
     } else {
+        req_alter_ops(c, ask.n);
         ask.changes = c;
         rc = modify_job(l, j, &ask);
     }

@@ -38,6 +38,8 @@ struct hook_gate_pass {
 struct hook_gate_row {
     unsigned proc;
     uint32_t event;
+    /* The attributes that the request says; NULL: it has none. */
+    wire_attrops *(*attrs)(void *args);
     /* The data of the event, new; NULL: there is nothing that hooks could see. */
     json_t *(*data)(struct hook_server *s, struct request *r);
     /* -1: no memory. NULL: a hook's changes are for the job itself (hook_gate_alter). */
@@ -60,20 +62,41 @@ static struct job *hook_gate_job(const struct hook_server *s, const char *text)
 
 /* ---- queuejob ---------------------------------------------------------------------------------------- */
 
-static json_t *hook_gate_submission(const struct hook_server *s, const ifl_submit_args *a, const char *owner)
+/* The queue here that a destination names, into d; as it was asked for where it is elsewhere, or cannot be read. */
+static const char *hook_gate_queue(const struct hook_server *s, const char *asked, struct destination *d)
 {
     const struct attr_list *server = &s->o.ctx->server->obj.attrs;
-    const char *queue = *a->destination ? a->destination : attr_list_text(server, SERVER_ATTR_default_queue);
+    struct err ignored;
+
+    *d = (struct destination){0};
+    if (*asked && (jobid_parse_destination(asked, d, &ignored) < 0 ||
+                   (*d->server && !server_ctx_is_named(s->o.ctx, d->server))))
+        return asked;
+    return *d->queue ? d->queue : attr_list_text(server, SERVER_ATTR_default_queue);
+}
+
+static wire_attrops *hook_gate_submit_attrs(void *args)
+{
+    return &((ifl_submit_args *)args)->attrs;
+}
+
+static wire_attrops *hook_gate_arrive_attrs(void *args)
+{
+    return &((ifl_arrive_args *)args)->job.attrs;
+}
+
+static json_t *hook_gate_submission(const struct hook_server *s, const ifl_submit_args *a, const char *owner)
+{
+    struct destination d;
+    const char *queue = hook_gate_queue(s, a->destination, &d);
     json_t *job, *attrs;
-    char name[PBS_MAXDEST + 1];
 
     if (jobs_find_token(s->o.ctx->jobs, (const unsigned char *)a->token))
         return NULL;
     job = hook_gate_args_object(NULL, &a->attrs);
     attrs = json_object_get(job, "attrs");
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(queue ? queue : "", "@"), queue ? queue : "");
-    if (*name)
-        hook_json_put(attrs, "queue", NULL, name);
+    if (queue)
+        hook_json_put(attrs, "queue", NULL, queue);
     hook_json_put(attrs, "Job_Owner", NULL, owner);
     return json_pack("{s:o}", "job", job);
 }
@@ -111,6 +134,11 @@ static int hook_gate_arrive_apply(struct request *r, const struct hook_change *c
 
 /* ---- modifyjob --------------------------------------------------------------------------------------- */
 
+static wire_attrops *hook_gate_modify_attrs(void *args)
+{
+    return &((ifl_modify_args *)args)->attrs;
+}
+
 static json_t *hook_gate_modify_data(struct hook_server *s, struct request *r)
 {
     const ifl_modify_args *a = request_args(r);
@@ -136,10 +164,11 @@ static json_t *hook_gate_move_data(struct hook_server *s, struct request *r)
     const ifl_job_text_args *a = request_args(r);
     const struct job *j = hook_gate_job(s, a->job);
     json_t *job = j ? hook_objects_make(s, &j->obj) : NULL;
+    struct destination d;
 
     if (!job)
         return NULL;
-    hook_json_put(json_object_get(job, "attrs"), "queue", NULL, a->text);
+    hook_json_put(json_object_get(job, "attrs"), "queue", NULL, hook_gate_queue(s, a->text, &d));
     return json_pack("{s:o, s:s?}", "job", job, "src_queue", j->queue_name);
 }
 
@@ -212,6 +241,11 @@ static void hook_gate_alter(struct hook_gate_pass *p, const char *hook, bool acc
 
 /* ---- resvsub, modifyresv ----------------------------------------------------------------------------- */
 
+static wire_attrops *hook_gate_resv_attrs(void *args)
+{
+    return &((ifl_resv_args *)args)->attrs;
+}
+
 static json_t *hook_gate_resvsub_data(struct hook_server *s, struct request *r)
 {
     const ifl_resv_args *a = request_args(r);
@@ -248,17 +282,20 @@ static int hook_gate_modifyresv_apply(struct request *r, const struct hook_chang
 /* ---- the rows ---------------------------------------------------------------------------------------- */
 
 static const struct hook_gate_row hook_gate_rows[] = {
-    {IFL_SUBMIT, HOOK_EVENT_queuejob, hook_gate_submit_data, hook_gate_submit_apply},
-    {IFL_ARRIVE, HOOK_EVENT_queuejob, hook_gate_arrive_data, hook_gate_arrive_apply},
-    {IFL_MODIFY, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
-    {IFL_MODIFY_ASYNC, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
-    {IFL_MOVE, HOOK_EVENT_movejob, hook_gate_move_data, hook_gate_move_apply},
-    {IFL_SUBMIT_RESV, HOOK_EVENT_resvsub, hook_gate_resvsub_data, hook_gate_resvsub_apply},
-    {IFL_MODIFY_RESV, HOOK_EVENT_modifyresv, hook_gate_modifyresv_data, hook_gate_modifyresv_apply},
-    {IFL_RUN, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
-    {IFL_RUN_ASYNC, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
-    {IFL_RUN_ACK, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
-    {IFL_PREEMPT_RUN, HOOK_EVENT_runjob, hook_gate_preempt_run_data, NULL},
+    {IFL_SUBMIT, HOOK_EVENT_queuejob, hook_gate_submit_attrs, hook_gate_submit_data, hook_gate_submit_apply},
+    {IFL_ARRIVE, HOOK_EVENT_queuejob, hook_gate_arrive_attrs, hook_gate_arrive_data, hook_gate_arrive_apply},
+    {IFL_MODIFY, HOOK_EVENT_modifyjob, hook_gate_modify_attrs, hook_gate_modify_data, hook_gate_modify_apply},
+    {IFL_MODIFY_ASYNC, HOOK_EVENT_modifyjob, hook_gate_modify_attrs, hook_gate_modify_data,
+     hook_gate_modify_apply},
+    {IFL_MOVE, HOOK_EVENT_movejob, NULL, hook_gate_move_data, hook_gate_move_apply},
+    {IFL_SUBMIT_RESV, HOOK_EVENT_resvsub, hook_gate_resv_attrs, hook_gate_resvsub_data,
+     hook_gate_resvsub_apply},
+    {IFL_MODIFY_RESV, HOOK_EVENT_modifyresv, hook_gate_resv_attrs, hook_gate_modifyresv_data,
+     hook_gate_modifyresv_apply},
+    {IFL_RUN, HOOK_EVENT_runjob, NULL, hook_gate_run_data, NULL},
+    {IFL_RUN_ASYNC, HOOK_EVENT_runjob, NULL, hook_gate_run_data, NULL},
+    {IFL_RUN_ACK, HOOK_EVENT_runjob, NULL, hook_gate_run_data, NULL},
+    {IFL_PREEMPT_RUN, HOOK_EVENT_runjob, NULL, hook_gate_preempt_run_data, NULL},
 };
 
 /* Each hook that accepts changes the arguments at once: if a later one rejects, they are not read any more. */
@@ -317,6 +354,16 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
     return true;
 }
 
+/* Names and entries as the handler takes them, before hooks look. */
+static int hook_gate_settle(const struct hook_server *s, const struct hook_gate_row *row, struct request *r)
+{
+    const bool of_resv = row->event & (HOOK_EVENT_resvsub | HOOK_EVENT_modifyresv);
+
+    return row->attrs
+               ? hook_gate_args_settle(s->o.ctx, of_resv ? OF_RESV : OF_JOB, row->attrs(request_args(r)))
+               : 0;
+}
+
 bool hook_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
                void *pass_arg)
 {
@@ -327,7 +374,14 @@ bool hook_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg,
     for (size_t i = 0; i < sizeof hook_gate_rows / sizeof hook_gate_rows[0] && !row; i++)
         if (hook_gate_rows[i].proc == request_row(r)->proc)
             row = &hook_gate_rows[i];
-    if (!row || !(*s->active & row->event) || !(data = row->data(s, r)))
+    if (!row || !(*s->active & row->event))
+        return false;
+    if (hook_gate_settle(s, row, r) < 0) {
+        request_failf(r, PBSE_SYSTEM, "no memory to run hooks");
+        return true;
+    }
+    data = row->data(s, r);
+    if (!data)
         return false;
     p = calloc(1, sizeof *p);
     if (!p) {
