@@ -266,6 +266,7 @@ static void job_destroy(struct object *o)
 
     free_texts(j, hot_fields, HOT_COUNT);
     free_texts(j, fixed_fields, FIXED_COUNT);
+    job_set_text(&j->resv_name, NULL);
     job_run_destroy(j->run);
     resc_free(j->tallied_amounts);
     if (j->preempt) {

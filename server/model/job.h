@@ -90,6 +90,7 @@ struct job {
     struct queue *queue;                 /* NULL once finished */
     const char *queue_name;              /* interned; stays for history */
     const char *moved_to;                /* interned: "queue@server" to which it has gone; else NULL */
+    const char *resv_name;               /* interned: the reservation in which it has ended; in memory only */
     struct job *queue_prev, *queue_next; /* by queue rank; jobs.c */
     struct job *all_prev, *all_next;     /* by number; jobs.c */
     int64_t queue_rank; /* order in the queue: microseconds at which it entered, or what qorder made of it */

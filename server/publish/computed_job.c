@@ -114,9 +114,10 @@ static bool computed_job_queue(struct derived_attribs *c, const struct object *o
 
 static bool computed_job_resv(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct queue *q = ((const struct job *)(const void *)o)->queue;
+    const struct job *j = (const struct job *)(const void *)o;
+    const struct resv *r = j->queue ? j->queue->resv : NULL;
 
-    return q && q->resv && computed_text(q->resv->obj.name, out);
+    return computed_text(r ? r->obj.name : j->resv_name, out);
 }
 
 /* Its dependencies on jobs of this server, and those that the server keeps from which it came. */

@@ -373,6 +373,7 @@ static void job_end_finish(struct job_end *d, struct job *j)
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* no failure was reported: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
     server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_RUN_ENDED, .job = j});
+    job_set_text(&j->resv_name, j->queue && j->queue->resv ? j->queue->resv->obj.name : NULL);
     jobs_leave_queue(j);
     jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))

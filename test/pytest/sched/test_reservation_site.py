@@ -162,13 +162,20 @@ def test_records_of_a_standing_one_name_its_rule_and_count(desk, cx):
 
 def test_history_keeps_its_jobs_and_a_restart_forgets_neither(desk, cx):
     cx.set_server("job_history_enable", "True")
-    resv = desk.new(lasts=60, wait="RN")
-    job = desk.job(queue=queue(resv))
-    cx.wait(job)
+    resv = desk.new(lasts=600, wait="RN")
+    ended, cut_short = desk.job(queue=queue(resv), ms=100), desk.job(queue=queue(resv))
+    cx.wait(cut_short)
+
+    def finished(job):
+        until(lambda: (s := cx.stat(job, "x")) and s.state == "F", "its history")
+        s = cx.stat(job, "x")
+        assert (s.get("reserve_ID"), s["queue"]) == (resv, queue(resv)), job
+    finished(ended)
     desk.end(resv)
     desk.gone(resv)
-    until(lambda: cx.stat(job, "x") and cx.stat(job, "x").state == "F", "its history")
+    for job in (ended, cut_short):
+        finished(job)
     cx.crash_server()
-    s = cx.stat(job, "x")
-    assert (s.state, s["reserve_ID"], s["queue"]) == ("F", resv, queue(resv))
+    for job in (ended, cut_short):
+        finished(job)
     assert desk.state(resv) is None and cx.command("pbs_rstat").stdout == ""
