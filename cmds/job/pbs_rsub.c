@@ -18,7 +18,8 @@
 #include "resv_options.h"
 #include "strbuf.h"
 
-enum { RULE_MAX = 66, RULE_ZONE = 64 };
+/* HOSTS_MAX: as the server takes a text of resources. */
+enum { RULE_MAX = 66, HOSTS_MAX = 16 << 20 };
 static const char asap_start[] = "1893488460", asap_wait[] = "-10";
 
 struct rsub {
@@ -111,19 +112,62 @@ static const char *host_of(const struct batch_status *v)
     return attrs_value(v->attribs, "resources_available", "host");
 }
 
-/* All vnodes of the host with processors, as chunks of one select and parts of the location. */
-static void add_host(struct rsub_host *h, const struct batch_status *vnodes, const char *host)
+struct rsub_vnode { /* with processors */
+    const char *host, *name;
+    long ncpus;
+    size_t order;
+};
+
+static int pbs_rsub_by_host(const void *a, const void *b)
 {
+    const struct rsub_vnode *x = a, *y = b;
+    int by_host = strcmp(x->host, y->host);
+
+    return by_host ? by_host : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Those with a host and processors, by host; the caller frees. NULL: no memory. */
+static struct rsub_vnode *pbs_rsub_sort_vnodes(const struct batch_status *vnodes, size_t *n)
+{
+    size_t all = 0;
+    struct rsub_vnode *list;
+
+    for (const struct batch_status *v = vnodes; v; v = v->next)
+        all++;
+    list = calloc(all + 1, sizeof *list);
+    *n = 0;
+    for (const struct batch_status *v = vnodes; list && v; v = v->next) {
+        const char *cpus = attrs_value(v->attribs, "resources_available", "ncpus");
+        long ncpus = cpus ? strtol(cpus, NULL, 10) : 0;
+
+        if (ncpus > 0 && host_of(v)) {
+            list[*n] = (struct rsub_vnode){host_of(v), v->name, ncpus, *n};
+            ++*n;
+        }
+    }
+    if (list)
+        qsort(list, *n, sizeof *list, pbs_rsub_by_host);
+    return list;
+}
+
+/* All vnodes of the host with processors, as chunks of one select and parts of the location. */
+static void add_host(struct rsub_host *h, const struct rsub_vnode *vnodes, size_t n, const char *host)
+{
+    size_t from = 0, to = n;
     long sum = 0;
 
-    for (const struct batch_status *v = vnodes; v; v = v->next) {
-        const char *cpus = attrs_value(v->attribs, "resources_available", "ncpus");
-        long n = cpus ? strtol(cpus, NULL, 10) : 0;
+    while (from < to) { /* the first one that is not before it */
+        size_t middle = from + (to - from) / 2;
 
-        if (n <= 0 || !host_of(v) || strcmp(host_of(v), host) != 0)
-            continue;
-        strbuf_addf(&h->nodes, "%s(%s:ncpus=%ld)", h->nodes.len ? "+" : "", v->name, n);
-        sum += n;
+        if (strcmp(vnodes[middle].host, host) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < n && strcmp(vnodes[from].host, host) == 0; from++) {
+        strbuf_addf(&h->nodes, "%s(%s:ncpus=%ld)", h->nodes.len ? "+" : "", vnodes[from].name,
+                    vnodes[from].ncpus);
+        sum += vnodes[from].ncpus;
     }
     if (sum > 0)
         strbuf_addf(&h->select, "%shost=%s:ncpus=%ld", h->select.len ? "+" : "", host, sum);
@@ -131,13 +175,25 @@ static void add_host(struct rsub_host *h, const struct batch_status *vnodes, con
         h->bad = host;
 }
 
+static int pbs_rsub_by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static int check_hosts(const struct rsub *q, int n, char *hosts[])
 {
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (strcmp(hosts[i], hosts[k]) == 0)
-                return cmd_error(&q->o.a, "Duplicate host: %s", hosts[i]);
-    return 0;
+    char **sorted = calloc((size_t)n + 1, sizeof *sorted);
+    int rc = sorted ? 0 : cmd_error(&q->o.a, "no memory");
+
+    if (sorted) {
+        memcpy(sorted, hosts, (size_t)n * sizeof *sorted);
+        qsort(sorted, (size_t)n, sizeof *sorted, pbs_rsub_by_text);
+    }
+    for (int i = 1; rc == 0 && i < n; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            rc = cmd_error(&q->o.a, "Duplicate host: %s", sorted[i]);
+    free(sorted);
+    return rc;
 }
 
 static int pbs_rsub_confirm(const struct rsub *q, int c, const char *text, const char *location)
@@ -178,15 +234,20 @@ static int submit_hosts(struct rsub *q, int c, int n, char *hosts[])
 {
     struct batch_status *vnodes = pbs_statvnode(c, NULL, NULL, NULL);
     struct rsub_host h = {.bad = NULL};
+    struct rsub_vnode *list;
+    size_t n_list;
     int rc;
 
     if (!vnodes)
         return -cmd_error(&q->o.a, "No nodes found") + 1;
-    strbuf_init(&h.select, 1 << 20);
-    strbuf_init(&h.nodes, 1 << 20);
-    for (int i = 0; i < n && !h.bad; i++)
-        add_host(&h, vnodes, hosts[i]);
-    rc = submit_hosts_with(q, c, &h);
+    list = pbs_rsub_sort_vnodes(vnodes, &n_list);
+    strbuf_init(&h.select, HOSTS_MAX);
+    strbuf_init(&h.nodes, HOSTS_MAX);
+    for (int i = 0; list && i < n && !h.bad; i++)
+        add_host(&h, list, n_list, hosts[i]);
+    rc = list && strbuf_ok(&h.select) && strbuf_ok(&h.nodes) ? submit_hosts_with(q, c, &h)
+                                                             : -cmd_error(&q->o.a, "no memory") + 1;
+    free(list);
     strbuf_fini(&h.select);
     strbuf_fini(&h.nodes);
     pbs_statfree(vnodes);
