@@ -9,6 +9,7 @@
 
 #include "object.h"
 #include "pbs_ifl.h"
+#include "pqueue.h"
 #include "type_resc.h"
 #include "uthash.h"
 
@@ -42,6 +43,9 @@ struct resv {
     char *of_job;              /* resvs_add_of_job, or NULL */
     UT_hash_handle hh_job;     /* the first one of that job */
     struct resv *next_of_job;
+    struct pqueue_entry due; /* when it is to be looked at next; resv_clock.c */
+    struct resv *next_look;  /* to be looked at in this turn: the one behind it; reservations.c */
+    bool look_waits;         /* it is in that list */
 };
 
 struct resvs;

@@ -1,7 +1,7 @@
 /* What the files of this folder share: the look that is due, the reservation that a request names, who may change it.
  * See reservations.h.
  *
- * However often a look is asked for within a turn of the loop, it is made once, at its end (look_waits): an action of
+ * However often a look at a reservation is asked for within a turn of the loop, it is made once, at its end (look_waits): an action of
  * the machine may end jobs, whose events are told while it runs, and the look posts to the machine. The rest of the folder:
  * requests are resv_submit, resv_alter, resv_confirm; the machine resv_fsm, resv_rules, resv_life; what becomes due
  * resv_clock, and behind it resv_refuse, resv_degrade, resv_drain. */
@@ -19,13 +19,69 @@
 #include "states.h"
 #include "resv_shares.h"
 
-void reservations_look_later(struct reservations *all)
+static void reservations_defer_look(struct reservations *all)
 {
     if (all->look_waits)
         return;
     all->look_waits = true;
     if (loop_defer(all->p.loop, all->look, all) < 0)
         abort(); /* it would not start or end */
+}
+
+static void reservations_list_look(struct reservations *all, struct resv *r)
+{
+    if (r->look_waits || r->obj.gone)
+        return;
+    object_ref(&r->obj);
+    r->look_waits = true;
+    *(all->last_look ? &all->last_look->next_look : &all->first_look) = r;
+    all->last_look = r;
+}
+
+void reservations_look_later(struct reservations *all, struct resv *r)
+{
+    if (resv_is_maintenance(r)) {
+        all->later_moved = true;
+        reservations_look_at_all(all); /* others have its vnodes, or lose them */
+    }
+    reservations_list_look(all, r);
+    reservations_defer_look(all);
+}
+
+void reservations_look_at_all(struct reservations *all)
+{
+    if (!resvs_first(all->p.ctx->resvs))
+        return;
+    all->look_all = true;
+    reservations_defer_look(all);
+}
+
+struct resv *reservations_list_looks(struct reservations *all, int64_t now_s)
+{
+    struct pqueue_entry *e;
+
+    while ((e = pqueue_first(&all->due)) && e->key <= now_s) {
+        pqueue_pop(&all->due);
+        reservations_list_look(all, PQUEUE_OWNER(e, struct resv, due));
+    }
+    for (struct resv *r = all->look_all ? resvs_first(all->p.ctx->resvs) : NULL; r; r = resvs_next(r))
+        reservations_list_look(all, r);
+    all->look_all = all->look_waits = false;
+    return all->last_look;
+}
+
+struct resv *reservations_next_look(struct reservations *all)
+{
+    struct resv *r = all->first_look;
+
+    if (!r)
+        return NULL;
+    all->first_look = r->next_look;
+    if (!all->first_look)
+        all->last_look = NULL;
+    r->next_look = NULL;
+    r->look_waits = false;
+    return r;
 }
 
 /* Down, as every host is when the server starts, and nothing else. While its HELLO is under way it has been reported, and is down still. */
@@ -85,6 +141,7 @@ struct reservations *reservations_create(const struct resv_parts *p, struct err 
         return NULL;
     }
     all->p = *p;
+    pqueue_init(&all->due);
     all->fsm = resv_fsm_create(p->ctx->resvs);
     if (!all->fsm) {
         reservations_destroy(all);
@@ -108,9 +165,14 @@ void reservations_record(const struct reservations *all, const struct resv *r, c
 
 void reservations_destroy(struct reservations *all)
 {
+    struct resv *r;
+
     if (!all)
         return;
     resv_wait_destroy_all(all);
+    while ((r = reservations_next_look(all)))
+        object_unref(&r->obj);
+    pqueue_fini(&all->due);
     if (all->look)
         loop_forget(all->p.loop, all->look, all);
     loop_timer_destroy(all->timer);

@@ -4,7 +4,8 @@
  *
  *   a request or the clock -> resv_fsm_post -> actions (resv_life.c) -> events: records, mail, schedulers
  *
- * resv_clock_look() compares each reservation with the clock and its jobs and posts what has become due (resv_clock.h). Without reservations nothing is called. Loop thread only. */
+ * resv_clock_look() compares a reservation that has changed, or whose time has come, with the clock and its jobs and posts what has become due
+ * (resv_clock.h). Without reservations nothing is called. Loop thread only. */
 #include "job.h"
 #include "job_fsm.h"
 #include "loop.h"
@@ -46,15 +47,18 @@ struct resv_decision { /* of the CONFIRM that is being handled */
 struct reservations { /* read by the files of this folder only */
     struct resv_parts p;
     struct resv_fsm *fsm;
-    loop_fn *look; /* resv_clock.c: compares all with the clock and their jobs */
-    struct loop_timer *timer;
-    struct resv_wait *waits; /* clients that wait for a decision; resv_wait.c */
+    loop_fn *look;            /* resv_clock.c: compares all with the clock and their jobs */
+    struct loop_timer *timer; /* for the first of `due` */
+    struct pqueue due;        /* resv->due */
+    struct resv_wait *waits;  /* clients that wait for a decision; resv_wait.c */
     struct resv_decision decision;
     int64_t patient_till_s; /* until then hosts that have not been heard of since the start are not lost */
     const char *requestor;  /* of the deletion that is being handled; NULL: the server */
-    bool look_waits;
-    bool later_moved; /* vnodes have changed since the last look */
-    bool entering;    /* actions are performed again after a restart */
+    struct resv *first_look, *last_look; /* to be looked at in this turn, each once; referenced */
+    bool look_waits;                     /* the look of this turn is deferred */
+    bool look_all;                       /* it is at all of them */
+    bool later_moved;                    /* vnodes have changed since the last look at all */
+    bool entering;                       /* actions are performed again after a restart */
 };
 
 struct reservations *reservations_create(const struct resv_parts *p, struct err *e);
@@ -62,8 +66,14 @@ void reservations_destroy(struct reservations *all); /* clients that wait are to
 /* After a restart, before jobs claim: queues and shares. */
 void reservations_link(struct reservations *all);
 
-/* Have resv_clock_look run at the end of this turn of the loop. */
-void reservations_look_later(struct reservations *all);
+/* Have resv_clock_look look at this one at the end of this turn of the loop, O(1); of maintenance at all of them. */
+void reservations_look_later(struct reservations *all, struct resv *r);
+/* ... at all of them: something has changed that any of them may depend on. */
+void reservations_look_at_all(struct reservations *all);
+/* Begin a look: those whose time has come join those that are to be looked at. The last one of these, or NULL. */
+struct resv *reservations_list_looks(struct reservations *all, int64_t now_s);
+/* The next one that is to be looked at, referenced, which the caller gives back; NULL: no more. */
+struct resv *reservations_next_look(struct reservations *all);
 
 /* Requests. Each answers. */
 void resv_submit(struct reservations *all, struct request *q);  /* IFL_SUBMIT_RESV */

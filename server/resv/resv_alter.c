@@ -244,7 +244,7 @@ static void resv_alter_ask(struct reservations *all, struct resv *r, const struc
                   ? value_text(attr_list_amount(&r->obj.attrs, RESV_ATTR_Resource_List, RESC_select))
                   : "");
     resv_fsm_post(all->fsm, r, RESV_EV_ALTER);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* 0, or -1 with nothing changed and *at the attribute at fault, if there is one. */
@@ -283,7 +283,7 @@ static bool resv_alter_begin(struct reservations *all, struct request *q, struct
 {
     if (resv_state(r) == RESV_UNCONFIRMED) {
         resv_alter_set(r, t);
-        reservations_look_later(all);
+        reservations_look_later(all, r);
         return false;
     }
     resv_alter_ask(all, r, t, force);

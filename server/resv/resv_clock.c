@@ -1,9 +1,9 @@
 /* What becomes due for reservations by the clock and by their jobs. See resv_clock.h.
  *
- * Nothing is remembered of what is due: each look compares states and times again, and posts until nothing is due any
+ * Of what is due only the time is remembered (resv->due): each look compares states and times again, and posts until nothing is due any
  * more. So a look that comes late, twice, or after a restart finds what one in time would have found. The timer is
- * set for the first moment that any reservation waits for. A reservation is held while it is looked at, since an event
- * may remove it. */
+ * set for the first moment that any reservation waits for. Those are looked at whose time has come, or that something has happened to:
+ * there may be thousands that wait. A reservation is held while it is looked at, since an event may remove it. */
 #include "resv_clock.h"
 
 #include <stdlib.h>
@@ -97,43 +97,55 @@ static enum resv_event due(const struct reservations *all, struct resv *r, int64
     return RESV_EV_COUNT;
 }
 
-static void resv_clock_arm(struct reservations *all, int64_t next_s)
+static void resv_clock_arm(struct reservations *all)
 {
-    if (next_s == INT64_MAX)
-        loop_timer_cancel(all->timer);
+    const struct pqueue_entry *first = pqueue_first(&all->due);
+
+    if (first)
+        loop_timer_set(all->timer, first->key * 1000 - clock_wall_ms(all->p.ctx->clock));
     else
-        loop_timer_set(all->timer, next_s * 1000 - clock_wall_ms(all->p.ctx->clock));
+        loop_timer_cancel(all->timer);
 }
 
+static void resv_clock_look_at(struct reservations *all, struct resv *r, int64_t now)
+{
+    int64_t next_s = INT64_MAX;
+    enum resv_event ev;
+
+    while (!r->obj.gone && (ev = due(all, r, now, &next_s)) != RESV_EV_COUNT)
+        resv_fsm_post(all->fsm, r, ev);
+    if (!r->obj.gone)
+        resv_refuse_look(all, r);
+    if (!r->obj.gone)
+        resv_degrade_look(all, r, now, &next_s);
+    if (!r->obj.gone)
+        resv_drain_look(all, r, now, &next_s);
+    pqueue_remove(&all->due, &r->due);
+    if (!r->obj.gone && next_s != INT64_MAX && pqueue_push(&all->due, &r->due, next_s) < 0)
+        abort(); /* it would not start or end */
+}
+
+/* What is asked for meanwhile is left to the next look. */
 static void resv_clock_look(void *arg)
 {
     struct reservations *all = arg;
-    int64_t now = server_ctx_now_s(all->p.ctx), next_s = INT64_MAX;
+    int64_t now = server_ctx_now_s(all->p.ctx);
+    const struct resv *last = reservations_list_looks(all, now), *r = NULL;
 
-    all->look_waits = false;
-    for (struct resv *r = resvs_first(all->p.ctx->resvs), *next; r; r = next) {
-        enum resv_event ev;
+    while (r != last) {
+        struct resv *next = reservations_next_look(all);
 
-        next = resvs_next(r);
-        object_ref(&r->obj);
-        while (!r->obj.gone && (ev = due(all, r, now, &next_s)) != RESV_EV_COUNT)
-            resv_fsm_post(all->fsm, r, ev);
-        if (!r->obj.gone)
-            resv_refuse_look(all, r);
-        if (!r->obj.gone)
-            resv_degrade_look(all, r, now, &next_s);
-        if (!r->obj.gone)
-            resv_drain_look(all, r, now, &next_s);
-        object_unref(&r->obj);
+        resv_clock_look_at(all, next, now);
+        r = next;
+        object_unref(&next->obj);
     }
-    all->later_moved = false;
-    resv_clock_arm(all, next_s);
+    all->later_moved = all->look_all;
+    resv_clock_arm(all);
 }
 
 void resv_clock_set(struct reservations *all)
 {
-    if (resvs_first(all->p.ctx->resvs))
-        reservations_look_later(all);
+    reservations_look_at_all(all);
 }
 
 void resv_clock_on_savable(void *arg, const struct server_event *ev)
@@ -174,14 +186,14 @@ void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_e
         return;
     if (job_is_over(j))
         q->resv->idle_since_s = server_ctx_now_s(all->p.ctx);
-    reservations_look_later(all);
+    reservations_look_later(all, q->resv);
 }
 
 void resv_clock_on_vnode(void *reservations, const struct server_event *ev)
 {
     resv_later_review(reservations);
-    if (ev->node->shares)
-        reservations_look_later(reservations);
+    for (const struct resv_share *s = ev->node->shares; s; s = s->next)
+        reservations_look_later(reservations, s->resv);
 }
 
 void resv_clock_vnode_gone(struct reservations *all)
@@ -211,8 +223,7 @@ void resv_clock_enter(struct reservations *all)
     }
     all->entering = false;
     expire_waits(all);
-    if (resvs_first(all->p.ctx->resvs))
-        reservations_look_later(all);
+    reservations_look_at_all(all);
 }
 
 int resv_clock_bind(struct reservations *all, struct err *e)

@@ -2,8 +2,8 @@
 #define RESV_CLOCK_H
 /* Reservations, the clock, and their jobs: what has become due is posted to resv_fsm.
  *
- * resv_clock_look() compares each reservation with the clock and its jobs. It is called at the end of a turn in which something of a
- * reservation changed (reservations_look_later), and by one timer. Without reservations nothing is called. Loop thread only. */
+ * resv_clock_look() compares a reservation with the clock and its jobs. It is called at the end of a turn in which something of one
+ * changed (reservations_look_later), and by one timer. Without reservations nothing is called. Loop thread only. */
 #include "job.h"
 #include "job_fsm.h"
 #include "reservations.h"

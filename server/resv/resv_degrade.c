@@ -21,11 +21,6 @@ enum { LOCATION_MAX = 16 << 20, CORRUPTED_S = 60 };
 static const char first_try[] = "An attempt to reconfirm reservation will be made on",
                   next_try[] = "Next attempt to reconfirm reservation will be made on";
 
-void resv_degrade_review(struct reservations *all)
-{
-    reservations_look_later(all);
-}
-
 /* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. What a maintenance reservation took is
  * missing until others have been found. `waits`: a vnode may be back, and is not yet. */
 static bool is_whole(const struct reservations *all, const struct resv *r, int64_t *next, bool *waits)
@@ -70,7 +65,7 @@ static void set_retry(struct reservations *all, struct resv *r, const char *what
     resv_set_number(r, RESV_ATTR_reserve_retry, at);
     strftime(when, sizeof when, "%a %b %d %H:%M:%S %Y", localtime_r(&t, &tm));
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "%s %s", what, when);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* Since a start it is without its vnodes. One that runs has its usual retry: its jobs are on what is left. */

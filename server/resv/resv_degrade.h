@@ -10,9 +10,6 @@ void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, in
 void resv_degrade_begin(void *arg, struct resv *r);
 void resv_degrade_end(void *arg, struct resv *r);
 void resv_degrade_retry(void *arg, struct resv *r);
-/* A new occurrence: its vnodes are looked at in this turn. */
-void resv_degrade_review(struct reservations *all);
-
 /* A maintenance reservation is gone: others may have the vnodes again that it took. */
 void resv_degrade_released(struct reservations *all);
 

@@ -112,7 +112,7 @@ bool resv_later_is_whole(const struct reservations *all, struct resv *r, int64_t
 void resv_later_review(struct reservations *all)
 {
     all->later_moved = true;
-    for (const struct resv *r = resvs_first(all->p.ctx->resvs); r && !all->look_waits; r = resvs_next(r))
+    for (const struct resv *r = resvs_first(all->p.ctx->resvs); r && !all->look_all; r = resvs_next(r))
         if (resv_is_standing(r))
-            reservations_look_later(all);
+            reservations_look_at_all(all);
 }

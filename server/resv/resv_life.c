@@ -162,8 +162,6 @@ static void take_location(struct reservations *all, struct resv *r)
         log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
     free(first);
     r->later_new = true;
-    if (resv_is_maintenance(r))
-        resv_later_review(all);
     if (d->start_s) {
         resv_set_number(r, RESV_ATTR_reserve_start, d->start_s);
         resv_set_number(r, RESV_ATTR_reserve_end, d->start_s + resv_number(r, RESV_ATTR_reserve_duration));
@@ -220,7 +218,7 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     resv_life_tell(all, r, EVENT_RESV_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
     resv_wait_settle(all, r, brings && !resv_of_job_move(all, r) ? "FAILED" : "CONFIRMED");
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 static void resv_life_take_away(struct reservations *all, struct resv *r, bool mailed)
@@ -238,13 +236,14 @@ static void resv_life_take_away(struct reservations *all, struct resv *r, bool m
         resv_queue_remove(all, r);
     commit_remove_object(all->p.commit, &r->obj);
     resvs_remove(all->p.ctx->resvs, r);
+    pqueue_remove(&all->due, &r->due);
     if (resv_is_maintenance(r)) {
         resv_degrade_released(all);
         resv_later_review(all);
+        reservations_look_at_all(all); /* others may have its vnodes again */
     }
     resv_wait_settle(all, r, resv_state(r) == RESV_UNCONFIRMED ? "DENIED" : "BEING DELETED");
     reservations_tell(all, EVENT_RESV_ENDED, r);
-    reservations_look_later(all); /* others may have its vnodes again */
 }
 
 static void resv_life_remove(void *arg, struct resv *r)
@@ -280,7 +279,7 @@ static void resv_life_started(void *arg, struct resv *r)
     resv_life_tell(all, r, EVENT_RESV_BEGUN);
     resv_life_mail(all, r, 'b', "Reservation period starting");
     reservations_tell(all, EVENT_RESV_STARTED, r);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 bool resv_life_is_running(const struct resv *r)
@@ -350,7 +349,7 @@ static void resv_life_close(void *arg, struct resv *r)
     end_jobs(all, r, true, "Deleting job at end of reservation");
     if (r->queue)
         end_arriving(all, r);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* At each end that the clock brings; not where a restart finds the end under way. */
@@ -385,7 +384,7 @@ static void resv_life_occurrence(void *arg, struct resv *r)
     resv_queue_open(all, r, true, false);
     resv_life_period_ended(all, r);
     end_jobs(all, r, false, "Deleting running job at end of reservation occurrence");
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* --- the next occurrence ---------------------------------------------------------------------------------------- */
@@ -447,9 +446,8 @@ static void resv_life_next(void *arg, struct resv *r)
     r->later_new = true;
     substate(r, RESV_CONFIRMED);
     resv_queue_open(all, r, true, false);
-    resv_degrade_review(all);
     reservations_tell(all, EVENT_RESV_ENDED, r);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* --- altered ------------------------------------------------------------------------------------------------------ */
@@ -480,7 +478,7 @@ static void resv_life_forced(void *arg, struct resv *r)
     resv_life_tell(all, r, EVENT_RESV_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
     resv_wait_settle(all, r, "CONFIRMED");
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 static void resv_life_revert(void *arg, struct resv *r)
@@ -492,7 +490,7 @@ static void resv_life_revert(void *arg, struct resv *r)
     resvs_touch(all->p.ctx->resvs, r);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation alter denied");
     resv_wait_settle(all, r, "DENIED");
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 void resv_life_bind(struct reservations *all)

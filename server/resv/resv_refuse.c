@@ -107,7 +107,7 @@ void resv_refuse_on_gone(void *reservations, const struct server_event *ev)
 {
     struct reservations *all = reservations;
 
-    for (const struct resv *r = resvs_first(all->p.ctx->resvs); r && !all->look_waits; r = resvs_next(r))
+    for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r))
         if (r->refused_by)
-            reservations_look_later(all);
+            reservations_look_later(all, r);
 }

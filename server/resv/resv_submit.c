@@ -337,7 +337,7 @@ static void resv_submit_answer(struct reservations *all, struct request *q, stru
     if (waits == 0 || resv_wait_add(all, r, q, waits, &e) < 0)
         resv_wait_promise(all, q, r, "UNCONFIRMED");
     tell(all, r, q);
-    reservations_look_later(all);
+    reservations_look_later(all, r);
 }
 
 /* Of a job that runs: no scheduler is asked. */
