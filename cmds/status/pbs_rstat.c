@@ -59,8 +59,8 @@ static const char *show_time(const char *text, char out[TIME_TEXT])
 
     if (!text)
         return "--";
-    localtime_r(&when, &at);
-    localtime_r(&now, &today);
+    if (!localtime_r(&when, &at) || !localtime_r(&now, &today))
+        return text;
     if (at.tm_year == today.tm_year && at.tm_yday == today.tm_yday)
         strftime(out, TIME_TEXT, "Today %H:%M", &at);
     else if (day_of(&at) - at.tm_wday == day_of(&today) - today.tm_wday)

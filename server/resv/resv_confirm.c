@@ -25,6 +25,7 @@
 #include "resv_recur.h"
 #include "resv_refuse.h"
 #include "resv_shares.h"
+#include "resv_times.h"
 #include "run_demand.h"
 
 static const char success[] = "PBS_RESV_CONFIRM_SUCCESS", failure[] = "PBS_RESV_CONFIRM_FAIL";
@@ -75,6 +76,14 @@ static int check_location(const struct reservations *all, const struct resv *r, 
     return 0;
 }
 
+/* It ends by the end of time. */
+static int check_start(const struct resv *r, int64_t start_s, struct err *e)
+{
+    return start_s < 0 || start_s > RESV_TIMES_LAST_S - resv_number(r, RESV_ATTR_reserve_duration)
+               ? err_set(e, PBSE_BADTSPEC, "Bad time specification(s)")
+               : 0;
+}
+
 /* Running jobs stay where they are. */
 static int check_jobs(const struct reservations *all, const struct resv *r, const char *location,
                       struct err *e)
@@ -106,7 +115,8 @@ static void confirm(struct reservations *all, struct request *q, struct resv *r)
     char scheduler[PBS_MAXSERVERNAME + 16];
     struct err e;
 
-    if (check_location(all, r, a->location, &e) < 0 || check_jobs(all, r, a->location, &e) < 0) {
+    if (check_start(r, a->start_s, &e) < 0 || check_location(all, r, a->location, &e) < 0 ||
+        check_jobs(all, r, a->location, &e) < 0) {
         request_fail(q, &e);
         free(why);
         return;

@@ -16,6 +16,7 @@
 #include "move.h"
 #include "pbs_error.h"
 #include "request.h"
+#include "resv_times.h"
 #include "run.h"
 
 enum {
@@ -146,7 +147,7 @@ int resv_of_job_fill(const struct reservations *all, const struct job *j, struct
     const struct value *wall = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_walltime);
     int64_t lasts_s = wall ? value_number(wall) : ENDLESS_S;
 
-    if (j->stime_s + lasts_s <= server_ctx_now_s(all->p.ctx))
+    if (lasts_s > RESV_TIMES_LAST_S - j->stime_s || j->stime_s + lasts_s <= server_ctx_now_s(all->p.ctx))
         return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
     if (resv_of_job_copy_wants(j, l, lasts_s, e) < 0 ||
         attr_list_set_number(l, RESV_ATTR_reserve_start, j->stime_s, e) < 0 ||

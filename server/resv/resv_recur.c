@@ -1,19 +1,24 @@
 /* Rules of recurrence. See resv_recur.h.
  *
- * First the rule is compared with what PBS takes, then libical lists the starts in the zone of the user, so that a start
- * keeps its hour when clocks change. The list is made once, when the reservation is submitted, and stored as text; later
+ * First the rule is compared with what PBS takes. The starts of days and longer periods are libical's, in the zone of the user, so that a
+ * start keeps its hour when clocks change. Those of hours and shorter ones are so many seconds apart, whatever clocks do: by local time one
+ * hour would be there twice and another one never. The list is made once, when the reservation is submitted, and stored as text; later
  * functions only take the first start off it. */
 #include "resv_recur.h"
 
 #include <ctype.h>
 #include <libical/ical.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pbs_error.h"
+#include "resv_times.h"
 #include "strbuf.h"
 
-enum { DAY_S = 24 * 3600, RULE_MAX = 256 };
+/* LOOKS_MAX: moments of a rule that are compared with its BYDAY and BYHOUR, 50 ms of them. Those that one of seven days and one of 24
+ * hours is wanted of need five for each occurrence. */
+enum { DAY_S = 24 * 3600, HOUR_S = 3600, WEEK_H = 7 * 24, RULE_MAX = 256, LOOKS_MAX = 10 * RESV_RECUR_MAX };
 
 /* --- is it one that PBS takes? ------------------------------------------------------------------------ */
 
@@ -25,12 +30,21 @@ static bool is_plain_days(const char *value)
     return true;
 }
 
+/* Digits alone, and no more than `most`: libical takes what is behind a number for nothing, and cuts off what its type does not hold. */
+static bool resv_recur_is_number(const char *value, long most)
+{
+    return *value && !value[strspn(value, "0123456789")] && strlen(value) < 18 &&
+           strtol(value, NULL, 10) <= most;
+}
+
 static int resv_recur_check_part(const char *name, const char *value, int *ends, struct err *e)
 {
     static const char *const names[] = {"FREQ", "COUNT", "UNTIL", "BYDAY", "BYHOUR", "INTERVAL"};
 
     *ends += strcmp(name, "COUNT") == 0 || strcmp(name, "UNTIL") == 0;
-    if (strcmp(name, "BYDAY") == 0 && !is_plain_days(value))
+    if ((strcmp(name, "BYDAY") == 0 && !is_plain_days(value)) ||
+        (strcmp(name, "COUNT") == 0 && !resv_recur_is_number(value, INT_MAX)) ||
+        (strcmp(name, "INTERVAL") == 0 && !resv_recur_is_number(value, SHRT_MAX)))
         return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
@@ -91,6 +105,11 @@ static int check_period(icalrecurrencetype_frequency freq, int64_t duration_s, s
 
 /* --- its occurrences ------------------------------------------------------------------------------------ */
 
+static int resv_recur_bad_times(struct err *e)
+{
+    return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+}
+
 struct resv_recur_walk {
     const struct resv_recur_ask *ask;
     struct strbuf starts;
@@ -102,8 +121,10 @@ static int resv_recur_add(struct resv_recur_walk *w, int64_t at_s, struct err *e
 {
     if (at_s < w->ask->now_s)
         return 0;
+    if (at_s > RESV_TIMES_LAST_S - w->ask->duration_s)
+        return resv_recur_bad_times(e);
     if (w->n && at_s - w->last_s < w->ask->duration_s)
-        return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+        return resv_recur_bad_times(e);
     if (w->n == RESV_RECUR_MAX)
         return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax: more than %d occurrences",
                        RESV_RECUR_MAX);
@@ -114,6 +135,12 @@ static int resv_recur_add(struct resv_recur_walk *w, int64_t at_s, struct err *e
     return 0;
 }
 
+/* A rule that asks for more occurrences than there are until the end of time asks for something else than it would get. */
+static int resv_recur_check_count(const struct icalrecurrencetype *rule, int n, struct err *e)
+{
+    return rule->count && n < rule->count ? resv_recur_bad_times(e) : 0;
+}
+
 static int resv_recur_walk(struct resv_recur_walk *w, struct icalrecurrencetype rule, icaltimezone *zone,
                            struct err *e)
 {
@@ -121,17 +148,114 @@ static int resv_recur_walk(struct resv_recur_walk *w, struct icalrecurrencetype 
     icalrecur_iterator *it = icalrecur_iterator_new(rule, at);
     int rc = it ? 0 : err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
 
-    while (rc == 0) {
+    for (int n = 0; rc == 0; n++) {
         at = icalrecur_iterator_next(it);
-        if (icaltime_is_null_time(at))
+        if (icaltime_is_null_time(at)) {
+            rc = resv_recur_check_count(&rule, n, e);
             break;
+        }
         rc = resv_recur_add(w, (int64_t)icaltime_as_timet_with_zone(at, zone), e);
     }
     if (it)
         icalrecur_iterator_free(it);
-    if (rc == 0 && !w->n)
-        rc = err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
     return rc;
+}
+
+/* --- every so many seconds ------------------------------------------------------------------------------ */
+
+struct resv_recur_every {
+    const struct resv_recur_ask *ask;
+    icaltimezone *zone;
+    int64_t step_s, last_s;
+    bool wanted[WEEK_H]; /* hours of the week, from Sunday */
+    int64_t at_s;
+    unsigned looks;
+};
+
+static int resv_recur_unit_s(icalrecurrencetype_frequency freq)
+{
+    return freq == ICAL_HOURLY_RECURRENCE     ? HOUR_S
+           : freq == ICAL_MINUTELY_RECURRENCE ? 60
+           : freq == ICAL_SECONDLY_RECURRENCE ? 1
+                                              : 0;
+}
+
+/* Is the number in this list of a rule, or has the rule no such list? */
+static bool resv_recur_is_listed(const short *list, size_t size, int n)
+{
+    for (size_t i = 0; i < size && list[i] != ICAL_RECURRENCE_ARRAY_MAX; i++)
+        if (list[i] == n)
+            return true;
+    return list[0] == ICAL_RECURRENCE_ARRAY_MAX;
+}
+
+static struct icaltimetype resv_recur_local(const struct resv_recur_every *x, int64_t at_s)
+{
+    return icaltime_from_timet_with_zone((time_t)at_s, 0, x->zone);
+}
+
+static void resv_recur_every_init(struct resv_recur_every *x, const struct icalrecurrencetype *rule)
+{
+    x->step_s = (int64_t)rule->interval * resv_recur_unit_s(rule->freq);
+    x->at_s = x->ask->start_s;
+    x->last_s = icaltime_is_null_time(rule->until)
+                    ? RESV_TIMES_LAST_S
+                    : (int64_t)icaltime_as_timet_with_zone(rule->until, x->zone) - (rule->until.is_date != 0);
+    for (int i = 0; i < WEEK_H; i++)
+        x->wanted[i] = resv_recur_is_listed(rule->by_day, ICAL_BY_DAY_SIZE, i / 24 + 1) &&
+                       resv_recur_is_listed(rule->by_hour, ICAL_BY_HOUR_SIZE, i % 24);
+}
+
+/* Of an hour that is not wanted: at least how long it is until one that may be. Far ahead clocks may have changed by then. */
+static int64_t resv_recur_idle_s(const struct resv_recur_every *x, const struct icaltimetype *local, int hour)
+{
+    int64_t this_s = HOUR_S - local->minute * 60 - local->second;
+    int i;
+
+    for (i = 1; i < WEEK_H && !x->wanted[(hour + i) % WEEK_H]; i++)
+        ;
+    return i > 3 ? this_s + (i - 3) * (int64_t)HOUR_S : this_s;
+}
+
+/* Go to the first moment from at_s on that the rule wants. false: there is none, or it is too far to be looked for. */
+static bool resv_recur_seek(struct resv_recur_every *x)
+{
+    while (x->at_s <= x->last_s && ++x->looks <= LOOKS_MAX) {
+        struct icaltimetype local = resv_recur_local(x, x->at_s);
+        int hour = (icaltime_day_of_week(local) - 1) * 24 + local.hour;
+
+        if (x->wanted[hour])
+            return true;
+        x->at_s += (resv_recur_idle_s(x, &local, hour) + x->step_s - 1) / x->step_s * x->step_s;
+    }
+    return false;
+}
+
+static int resv_recur_walk_every(struct resv_recur_walk *w, const struct icalrecurrencetype *rule,
+                                 icaltimezone *zone, struct err *e)
+{
+    struct resv_recur_every x = {.ask = w->ask, .zone = zone};
+    int n;
+
+    resv_recur_every_init(&x, rule);
+    for (n = 0; (!rule->count || n < rule->count) && resv_recur_seek(&x); n++) {
+        if (resv_recur_add(w, x.at_s, e) < 0)
+            return -1;
+        x.at_s += x.step_s;
+    }
+    return x.looks > LOOKS_MAX ? err_set(e, PBSE_BAD_RRULE_SYNTAX,
+                                         "Undefined iCalendar syntax: its occurrences are too far apart")
+                               : resv_recur_check_count(rule, n, e);
+}
+
+/* UNTIL has the fields of the zone, as the times have that libical compares it with, although these say that they are of UTC. */
+static void resv_recur_set_zone(struct icaltimetype *until, icaltimezone *zone)
+{
+    if (icaltime_is_null_time(*until) || until->is_date)
+        return;
+    if (icaltime_is_utc(*until))
+        *until = icaltime_convert_to_zone(*until, zone);
+    until->zone = icaltimezone_get_utc_timezone();
 }
 
 int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n, struct err *e)
@@ -157,8 +281,12 @@ int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n
         return rule.freq == ICAL_NO_RECURRENCE
                    ? err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax")
                    : -1;
+    resv_recur_set_zone(&rule.until, zone);
     strbuf_init(&w.starts, (size_t)1 << 20);
-    rc = resv_recur_walk(&w, rule, zone, e);
+    rc = resv_recur_unit_s(rule.freq) ? resv_recur_walk_every(&w, &rule, zone, e)
+                                      : resv_recur_walk(&w, rule, zone, e);
+    if (rc == 0 && !w.n)
+        rc = resv_recur_bad_times(e);
     *n = w.n;
     *starts = rc == 0 ? strbuf_take(&w.starts) : NULL;
     strbuf_fini(&w.starts);

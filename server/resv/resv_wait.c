@@ -103,6 +103,14 @@ static void resv_wait_dead(void *arg, struct request *q)
     resv_wait_free(arg);
 }
 
+/* How long it waits: no more than a timer can say. */
+static int64_t resv_wait_ms(int64_t seconds)
+{
+    const int64_t most_s = INT32_MAX;
+
+    return (seconds < -most_s || seconds > most_s ? most_s : seconds < 0 ? -seconds : seconds) * 1000;
+}
+
 int resv_wait_add(struct reservations *all, struct resv *r, struct request *q, int64_t seconds, struct err *e)
 {
     struct resv_wait *w = calloc(1, sizeof *w);
@@ -122,7 +130,7 @@ int resv_wait_add(struct reservations *all, struct resv *r, struct request *q, i
     }
     object_ref(&r->obj);
     all->waits = w;
-    loop_timer_set(w->timer, (seconds < 0 ? -seconds : seconds) * 1000);
+    loop_timer_set(w->timer, resv_wait_ms(seconds));
     request_on_dead(q, resv_wait_dead, w);
     return 0;
 }
