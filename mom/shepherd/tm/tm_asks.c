@@ -392,28 +392,16 @@ static void tm_ask_notice(struct tm_server *t, const struct tmx_ask *ask, struct
         tm_reply_answer(r, &good);
 }
 
-/* Of the helper: what it says of its clients is what the owner's programs have said. */
-static void tm_ask_declare(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
-{
-    struct tmx_answer taken = {.code = TM_SUCCESS};
-    struct err e = {0};
-
-    if (r->is_letter)
-        tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
-    else if (t->place.declare(t->place.arg, &ask->tmx_ask_u.declare, &e) < 0)
-        tm_reply_refuse(r, TM_ESYSTEM, e.text);
-    else
-        tm_reply_answer(r, &taken);
-}
-
 static const struct {
     tmx_kind kind;
     void (*fn)(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 } rows[] = {
-    {TMX_ASK_SPAWN, tm_ask_spawn},         {TMX_ASK_SIGNAL, tm_ask_signal}, {TMX_ASK_OBIT, tm_ask_obit},
-    {TMX_ASK_TASKS, tm_ask_tasks},         {TMX_ASK_POST, tm_ask_post},     {TMX_ASK_GET, tm_ask_get},
-    {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_login_ask},  {TMX_ASK_OUTPUT, tm_ask_output},
-    {TMX_ASK_NOTICE, tm_ask_notice},       {TMX_ASK_PMIX, tm_helper_ask},   {TMX_ASK_DECLARE, tm_ask_declare},
+    {TMX_ASK_SPAWN, tm_ask_spawn},         {TMX_ASK_SIGNAL, tm_ask_signal},
+    {TMX_ASK_OBIT, tm_ask_obit},           {TMX_ASK_TASKS, tm_ask_tasks},
+    {TMX_ASK_POST, tm_ask_post},           {TMX_ASK_GET, tm_ask_get},
+    {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_login_ask},
+    {TMX_ASK_OUTPUT, tm_ask_output},       {TMX_ASK_NOTICE, tm_ask_notice},
+    {TMX_ASK_PMIX, tm_helper_ask},         {TMX_ASK_DECLARE, tm_helper_declare},
 };
 
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)

@@ -40,6 +40,7 @@ struct tm_helper {
     unsigned task;    /* its number, for the records */
     unsigned attempt; /* what was told last */
     char *told;
+    bool declared; /* what it has declared of its programs is in force */
 };
 
 struct tm_helper_call { /* one question that it owes an answer */
@@ -146,12 +147,45 @@ static struct tm_client *tm_helper_client(const struct tm_server *t)
     return t->helper && t->helper->client ? tm_listener_find(t->listener, t->helper->client) : NULL;
 }
 
+/* No program can answer through it any more, nor be asked by it to save itself: so nothing of the kind is expected. */
+static void tm_helper_take_back(struct tm_server *t)
+{
+    struct tmx_declare_args none = {.how = (char[]){""}};
+    struct wire_party party = {.takes_part = false};
+    struct byte_buf b;
+
+    t->helper->declared = false;
+    byte_buf_init(&b);
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_wire_party, &party) == 0)
+        none.ext = (wire_ext){(u_int)b.len, b.bytes};
+    (void)t->place.declare(t->place.arg, &none, NULL); /* without memory a notice lasts until its deadline */
+    byte_buf_fini(&b);
+}
+
 void tm_helper_client_gone(struct tm_server *t, uint64_t client)
 {
     if (!t->helper || t->helper->client != client)
         return;
     t->helper->client = 0;
     tm_asks_record_end(t, t->helper->task);
+    if (t->helper->declared && t->place.is_running(t->place.arg))
+        tm_helper_take_back(t);
+}
+
+void tm_helper_declare(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+{
+    struct tmx_answer taken = {.code = TM_SUCCESS};
+    struct err e = {0};
+
+    if (r->is_letter)
+        tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
+    else if (t->place.declare(t->place.arg, &ask->tmx_ask_u.declare, &e) < 0)
+        tm_reply_refuse(r, TM_ESYSTEM, e.text);
+    else {
+        if (t->helper)
+            t->helper->declared = true;
+        tm_reply_answer(r, &taken);
+    }
 }
 
 void tm_helper_end(struct tm_server *t)

@@ -5,7 +5,7 @@
  * (PBS_PMIX in its environment); started again by the next question when it has died. It ends when the socket closes.
  *
  * To us it is a client like others, which needs no INIT. What comes for it from tasks and other hosts (TMX_ASK_PMIX) is said to it,
- * and its answer is theirs. */
+ * and its answer is theirs. What it has declared of its programs ends with it. */
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +24,9 @@ void tm_helper_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
 
 /* See tm_server_begin_helper; the server of tasks is awake. */
 int tm_helper_begin(struct tm_server *t, struct words *env, struct err *e);
+
+/* TMX_ASK_DECLARE: what the helper says of its programs is what the owner's programs have said; taken back when it ends before the job. */
+void tm_helper_declare(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 
 /* What the notice file says, for the programs that the helper knows; attempt 0: it is gone. */
 void tm_helper_tell(struct tm_server *t, unsigned attempt, const char *text);

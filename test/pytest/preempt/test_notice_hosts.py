@@ -8,7 +8,7 @@ import pytest
 from harness.build import pmix_program
 from harness.checkpoints import by_application
 from harness.faults import daemon_frozen
-from harness.shepherds import kill_shepherd
+from harness.shepherds import kill_helper, kill_shepherd
 from harness.wait import until
 from test_notice import LONG, ROOM, noticed, record, scheduler, started
 from test_pmix import TWO, kill_ranks, line, said, states, talker
@@ -201,6 +201,16 @@ def test_a_host_that_is_lost_is_not_waited_for(cx):
     assert record(cx, victim)["reply"] == "ready"
 
 
+def test_a_host_whose_helper_has_died_is_not_waited_for(cx):
+    victim = spread(cx, "event", "0:ready", "1:hold=answer")
+    urgent = give_notice(cx, victim)
+    heard(cx, ready=1)
+    assert waits(cx, victim, urgent)
+    kill_helper(cx, victim, "n2")
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "ready"
+
+
 @three
 def test_a_host_that_is_given_back_is_not_waited_for(cx):
     victim = spread(cx, "event", "0:ready", "1:ready", n=3)
@@ -227,6 +237,15 @@ def test_what_one_host_has_declared_remains_when_the_programs_of_another_one_end
     assert cx.stat(victim)["checkpoint_by"] == "pmix"
     give_notice(cx, victim, grace="100", most="900")
     assert 100 < int(noticed(cx, victim)) - time.time() <= 150
+
+
+def test_what_a_host_has_declared_ends_with_its_helper(cx):
+    victim = spread(cx, "event", "need=150", "1:need=500")
+    kill_helper(cx, victim, "n2")
+    cx.wait_log("server", "its programs on n2 do not save themselves any more")
+    assert cx.stat(victim)["checkpoint_by"] == "pmix"
+    kill_helper(cx, victim, "n1")
+    until(lambda: (cx.stat(victim) or {}).get("checkpoint_by") != "pmix", "the end of the declaration")
 
 
 def test_a_restarted_server_knows_what_each_host_has_declared(cx):
