@@ -43,6 +43,7 @@ struct launch_run_rank {
     tm_task_id task;
     int status;
     bool started, over;
+    uint64_t owed; /* signals that came before it was known to run: bit N of signal N */
     const char *cpus;
     char **env; /* its own; borrowed from its host's answer */
     unsigned n_env;
@@ -107,15 +108,29 @@ static void launch_run_expect(struct launch_run *l, tm_event_t event, enum launc
     l->events[at].index = index;
 }
 
+static void launch_run_signal_one(struct launch_run *l, unsigned rank, int signo)
+{
+    tm_event_t event;
+
+    if (tm_kill(l->ranks[rank].task, signo, &event) == TM_SUCCESS)
+        launch_run_expect(l, event, EVENT_OTHER, rank);
+}
+
+/* A rank runs before we hear of it: it gets the signal then. */
 static void launch_run_signal(struct launch_run *l, int signo)
 {
-    for (unsigned r = 0; r < l->w->plan->n_ranks; r++) {
-        tm_event_t event;
+    for (unsigned r = 0; r < l->w->plan->n_ranks; r++)
+        if (!l->ranks[r].started)
+            l->ranks[r].owed |= UINT64_C(1) << signo;
+        else if (!l->ranks[r].over)
+            launch_run_signal_one(l, r, signo);
+}
 
-        if (l->ranks[r].started && !l->ranks[r].over &&
-            tm_kill(l->ranks[r].task, signo, &event) == TM_SUCCESS)
-            launch_run_expect(l, event, EVENT_OTHER, r);
-    }
+static void launch_run_signal_owed(struct launch_run *l, unsigned rank)
+{
+    for (int signo = 1; signo < NSIG && signo < 64; signo++)
+        if (l->ranks[rank].owed >> signo & 1)
+            launch_run_signal_one(l, rank, signo);
 }
 
 static void launch_run_end_all(struct launch_run *l, int signo)
@@ -220,8 +235,10 @@ static void launch_run_take_host(struct launch_run *l, unsigned host, int code)
         const struct launch_rank *from = &h->answer.ranks.ranks_val[i];
 
         if (from->rank < l->w->plan->n_ranks && l->w->plan->host[from->rank] == host)
-            l->ranks[from->rank] = (struct launch_run_rank){
-                .cpus = from->cpus, .env = from->env.env_val, .n_env = from->env.env_len};
+            l->ranks[from->rank] = (struct launch_run_rank){.owed = l->ranks[from->rank].owed,
+                                                            .cpus = from->cpus,
+                                                            .env = from->env.env_val,
+                                                            .n_env = from->env.env_len};
     }
 }
 
@@ -288,8 +305,8 @@ static void launch_run_spawned(struct launch_run *l, unsigned rank, int code)
         code = tm_obit(r->task, &r->status, &event);
         if (code == TM_SUCCESS)
             launch_run_expect(l, event, EVENT_ENDED, rank);
-        if (code == TM_SUCCESS && l->ending && tm_kill(r->task, SIGTERM, &event) == TM_SUCCESS)
-            launch_run_expect(l, event, EVENT_OTHER, rank);
+        if (code == TM_SUCCESS)
+            launch_run_signal_owed(l, rank);
     }
     if (code == TM_SUCCESS)
         return;

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from harness.build import mpi_program, pmix_program
+from harness.faults import daemon_frozen
 from harness.tasks import is_gone, output_of, run, running, start
 from harness.wait import until
 
@@ -106,6 +107,28 @@ def test_signals_of_the_launcher_go_to_the_ranks(cx):
     out = output_of(cx, job)
     assert out.splitlines()[-1] == "exit 3"
     assert out.count("term") == 2
+
+
+def signals(pid, kind):
+    """A set of signals of a process, as a number: SigBlk, ShdPnd."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(int(line.split()[1], 16) for line in f if line.startswith(kind + ":"))
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_signal_that_comes_before_the_ranks_goes_to_them(cx):
+    job = start(cx, "echo > begun; until test -e go; do sleep 0.02; done\n"
+                    "pbs_launch sleep 600 &\necho $! > launcher\nwait $!; echo exit $?", **place(2, 1))
+    until(lambda: cx.file("begun"), "the script")
+    usr1 = 1 << (signal.SIGUSR1 - 1)
+    with daemon_frozen(cx, "n2"):  # its helper is not reached, so that no rank is started
+        with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+            pass
+        launcher = int(until(lambda: cx.file("launcher"), "the launcher's number"))
+        until(lambda: signals(launcher, "SigBlk") & usr1, "its taking of signals")
+        os.kill(launcher, signal.SIGUSR1)
+        until(lambda: not signals(launcher, "ShdPnd") & usr1, "its reading of the signal")
+    assert output_of(cx, job).splitlines()[-1] == f"exit {128 + signal.SIGUSR1}"
 
 
 @pytest.mark.complex(nodes=2)
