@@ -166,6 +166,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_DECLARED, victims_on_parties,
          p->victims}, /* after it: what hosts have declared is noted */
         {EVENT_RUN_PARTY, victims_on_parties, p->victims},
+        {EVENT_RUN_LEFT, job_end_on_left, s->job_end},
         {EVENT_RUN_SAVABLE, node_drains_on_savable, p->node_drains},
         {EVENT_RUN_SAVABLE, resv_clock_on_savable, p->reservations},
         {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},

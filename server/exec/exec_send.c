@@ -454,14 +454,30 @@ void exec_send_purge_left(struct exec_send *x, struct job *j, const char *servic
     purge_left(x, j, service, "images");
 }
 
-static void purge_image(struct exec_send *x, struct job *j, const struct job_image *m, const char *what)
+/* A name that is not a service any more has nothing to be asked for. */
+static void purge_at(struct exec_send *x, struct job *j, const char *service, size_t n, const char *what)
 {
-    char *name = strndup(m->service, m->service_len);
+    char *name = strndup(service, n);
     const struct service *s = name ? services_find(x->services, name) : NULL;
 
     if (s)
         purge_left(x, j, s->name, what);
     free(name);
+}
+
+void exec_send_purge_earlier(struct exec_send *x, struct job *j)
+{
+    for (const char *at = j->left_at; at && *at; at += *at == ' ') {
+        size_t n = strcspn(at, " ");
+
+        purge_at(x, j, at, n, "images");
+        at += n;
+    }
+}
+
+static void purge_image(struct exec_send *x, struct job *j, const struct job_image *m, const char *what)
+{
+    purge_at(x, j, m->service, m->service_len, what);
 }
 
 void exec_send_purge_images(struct exec_send *x, struct job *j)

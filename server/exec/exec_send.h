@@ -75,6 +75,7 @@ void exec_send_purge_images(struct exec_send *x, struct job *j);
 void exec_send_purge_moved(struct exec_send *x, struct job *j);
 /* Output that an earlier run has left at this service goes, and images with it. */
 void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service);
+void exec_send_purge_earlier(struct exec_send *x, struct job *j); /* at all in left_at */
 /* Forget the run: to every host that has released it. */
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* Can the job be told that it is to give way, that is: can its first host do it? */

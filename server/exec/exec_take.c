@@ -298,6 +298,10 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
     case EXEC_EVENT_PARTY:
         take_party(t, j, h, &d->exec_event_data_u.party);
         break;
+    case EXEC_EVENT_LEFT:
+        server_events_tell(t->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_LEFT, .job = j, .service = h->service});
+        break;
     }
 }
 

@@ -75,6 +75,7 @@ static const struct job_field hot_fields[] = {
     FIELD(preempt_time_s, INT64), FIELD(restart_from, TEXT), FIELD(unbound, TEXT),
     FIELD(preempt_method, INT),   FIELD(accrue_type, INT),   FIELD(accrue_since_s, INT64),
     FIELD(output_at, TEXT),       FIELD(moved_to, TEXT),     FIELD(restarts_failed, UINT),
+    FIELD(left_at, TEXT),
 };
 
 static const struct job_field fixed_fields[] = {

@@ -142,7 +142,9 @@ struct job {
 
     const char *restart_from; /* interned: its last checkpoint, or NULL (job_image.h) */
     const char
-        *output_at;      /* interned: the service that has the output of earlier runs, or NULL (job_end.c) */
+        *output_at; /* interned: the service that has the output of earlier runs, or NULL (job_end.c) */
+    const char *
+        left_at; /* interned: services where something of it waits for its next run, "mom:n1 mom:n2", or NULL (job_end.c) */
     const char *unbound; /* interned: schedselect before it was bound to the host of that, or NULL */
 
     uint64_t script_bytes;

@@ -36,6 +36,7 @@ enum server_event_kind {
     EVENT_RUN_NO_IMAGE,     /* text: the job starts without the image that START named */
     EVENT_RUN_DECLARED,     /* service, declared: its program there says, or shows, that it saves itself */
     EVENT_RUN_PARTY, /* programs of a host take part in conversations about preemption, or do not any more */
+    EVENT_RUN_LEFT,  /* service: something of the job stays there for its next run */
     EVENT_RUN_SAVABLE,       /* its program could not be saved, and says or shows now that it can */
     EVENT_RUN_NOTICE_REPLY,  /* service, notice: a host of the job answers a notice */
     EVENT_RUN_HOOK,          /* service, hook: what a hook of the host asks for */

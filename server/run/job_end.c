@@ -36,9 +36,10 @@
 #include "server_events.h"
 
 enum {
-    MAX_RUNS = 20,           /* PBS holds a job whose run_count is above that */
-    STAGEIN_WAIT_S = 1800,   /* a choice: a file server may be back by then; qalter -a shortens it */
-    HOOK_DELETE_STATUS = -19 /* HOOK_ASKED_DELETE of exit_status.def: job.delete() in a hook of a host */
+    MAX_RUNS = 20,            /* PBS holds a job whose run_count is above that */
+    STAGEIN_WAIT_S = 1800,    /* a choice: a file server may be back by then; qalter -a shortens it */
+    HOOK_DELETE_STATUS = -19, /* HOOK_ASKED_DELETE of exit_status.def: job.delete() in a hook of a host */
+    LEFT_AT_MAX = 1 << 20     /* names of some ten thousand hosts; what is at hosts beyond stays there */
 };
 
 struct job_end {
@@ -368,7 +369,9 @@ static void job_end_finish(struct job_end *d, struct job *j)
         j->obittime_s = now;
     if (j->output_at)
         exec_send_purge_left(d->send, j, j->output_at);
+    exec_send_purge_earlier(d->send, j);
     job_set_text(&j->output_at, NULL);
+    job_set_text(&j->left_at, NULL);
     if (j->exited && attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout) &&
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* no failure was reported: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
@@ -412,6 +415,38 @@ static void note_output(struct job *j)
 {
     if (j->run && j->run->started)
         job_set_text(&j->output_at, j->run->hosts[0].service);
+}
+
+static bool is_left_at(const struct job *j, const char *service)
+{
+    const size_t n = strlen(service);
+
+    for (const char *at = j->left_at; at && *at; at += *at == ' ') {
+        size_t len = strcspn(at, " ");
+
+        if (len == n && strncmp(at, service, n) == 0)
+            return true;
+        at += len;
+    }
+    return false;
+}
+
+/* What it is stays with the host; it goes when the job is over, wherever that ran last. */
+void job_end_on_left(void *arg, const struct server_event *ev)
+{
+    struct job_end *d = arg;
+    struct job *j = ev->job;
+    struct strbuf b;
+
+    if (is_left_at(j, ev->service))
+        return;
+    strbuf_init(&b, LEFT_AT_MAX);
+    strbuf_add(&b, j->left_at ? j->left_at : "");
+    strbuf_add_sep(&b, " ");
+    strbuf_add(&b, ev->service);
+    job_set_text(&j->left_at, strbuf_str(&b));
+    strbuf_fini(&b);
+    jobs_touch(d->ctx->jobs, j, PART_HOT);
 }
 
 static void go_back(struct job_end *d, struct job *j)

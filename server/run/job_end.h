@@ -21,6 +21,7 @@ void job_end_destroy(struct job_end *d);
 /* Listeners of EVENT_RUN_RELEASED: this host has sent its last release; REFUSED: if it refused START, nothing runs there; LOST. */
 void job_end_on_released(void *job_end, const struct server_event *ev);
 void job_end_on_refused(void *job_end, const struct server_event *ev);
+void job_end_on_left(void *job_end, const struct server_event *ev);
 void job_end_on_lost(void *job_end, const struct server_event *ev);
 /* Give this host up: no event will come from it. */
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service);

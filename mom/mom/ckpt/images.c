@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "mom_config.h"
 #include "mom_home.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -309,14 +310,40 @@ static bool images_put_away(const char *dir, const struct run *r)
     return moved;
 }
 
+/* Marks of a notice are of one run (notice_save.h). */
+static bool is_of_one_run(const char *name)
+{
+    return name[0] == '.' || strcmp(name, "app") == 0 || strcmp(name, "noticed") == 0 ||
+           strcmp(name, "said") == 0;
+}
+
+bool images_are_left(const struct home *h, const struct run *r)
+{
+    struct strbuf path;
+    DIR *d;
+    const struct dirent *x;
+    bool any;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    images_dir(h, r->id, &path);
+    d = opendir(strbuf_str(&path));
+    any = d && (h->config->checkpoint_shared || images_app_has_files(h, r));
+    while (d && !any && (x = readdir(d)))
+        any = !is_of_one_run(x->d_name);
+    if (d)
+        closedir(d);
+    strbuf_fini(&path);
+    return any;
+}
+
 void images_forget(const struct home *h, const struct run *r)
 {
     struct strbuf dir;
 
     strbuf_init(&dir, PATH_LEN_MAX);
     images_dir(h, r->id, &dir);
-    if (!r->keep_output && access(strbuf_str(&dir), F_OK) == 0 && !images_put_away(dir.s, r) &&
-        sift(dir.s, NULL, NULL) == 0)
+    if (!(r->keep_output && images_are_left(h, r)) && access(strbuf_str(&dir), F_OK) == 0 &&
+        !images_put_away(dir.s, r) && sift(dir.s, NULL, NULL) == 0)
         remove_at(dir.s, "");
     strbuf_fini(&dir);
 }

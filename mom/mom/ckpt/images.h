@@ -53,8 +53,11 @@ bool images_drop_previous(const struct home *h,
 void images_note_staged(const struct home *h, const struct run *r, bool are_here);
 bool images_has_staged(const struct home *h, const struct run *r);
 
-/* What a run leaves when it is forgotten: images stay until the server says so, a directory without image
- * goes: into the run's own (RUNDIR_CHECKPOINT) where it is as it was made, for the next run of the user. */
+/* Return true if something stays here for the job's next run: an image, what its programs have written, files that were staged in; or
+ * where other hosts reach the directory, as one of them may write into it. */
+bool images_are_left(const struct home *h, const struct run *r);
+/* What a run leaves when it is forgotten: images stay until the server says so, and so does what programs have written for a job that
+ * comes back. A directory with neither goes: into the run's own (RUNDIR_CHECKPOINT) where it is as it was made, for the next run of the user. */
 void images_forget(const struct home *h, const struct run *r);
 /* The server has purged a job that has no run here: its images go. */
 void images_remove(const struct home *h, long long seq, int index);

@@ -138,6 +138,14 @@ void act_leave_close(void *ctx, struct run *r)
     shepherds_close(m->shepherds, r, &a, act_leave_on_closed, m);
 }
 
+static void say_left(struct mom *m, struct run *r)
+{
+    struct exec_event_data data = {.kind = EXEC_EVENT_LEFT};
+
+    if (images_are_left(&m->home, r))
+        mom_say(m, r, &data);
+}
+
 void act_leave_release(void *ctx, struct run *r)
 {
     struct mom *m = ctx;
@@ -145,8 +153,10 @@ void act_leave_release(void *ctx, struct run *r)
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
-    if (r->keep_output)
-        requeue_output_keep(&m->home, r); /* first: the next host may ask as soon as RELEASE is sent */
+    if (r->keep_output) { /* first: the next host may ask as soon as RELEASE is sent */
+        requeue_output_keep(&m->home, r);
+        say_left(m, r);
+    }
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
     d->final = true;

@@ -310,6 +310,7 @@ static void restore_event(struct journal_restoring *s, const struct exec_event *
     case EXEC_EVENT_HOOK:
     case EXEC_EVENT_DECLARED:
     case EXEC_EVENT_PARTY:
+    case EXEC_EVENT_LEFT:
         break;
     }
     journal_keep(s->r, event);

@@ -310,3 +310,81 @@ def test_criu_writes_no_link_of_the_job_and_restores_no_image_that_the_owner_has
     stop(cx)
     cx.wait_gone(job)
     assert cx.file("restored") == "good image\n" * 2
+
+
+# --- what is left where a job was requeued
+SCATTER = {"select": "2:ncpus=1", "l_place": "scatter"}
+HERE, THERE = "(n1:ncpus=1)", "(n2:ncpus=1)"
+# Its state comes to be with its first run, on each host that runs something of it.
+WRITER = """mark='echo state > $PBS_CHECKPOINT_DIR/state; echo > {work}/wrote.$PBS_NODENUM'
+{dsh} -- /bin/sh -c "$mark"
+sleep 600
+"""
+moved = pytest.mark.complex(nodes=2, history=True, sched=False)
+
+
+def kept(cx, job, node):
+    """What this host keeps of the job's checkpoints; None: nothing at all, not even a directory."""
+    top = os.path.join(cx.dir, "mom", node, "checkpoint", f"{job}.CK")
+    return sorted(f for _, _, files in os.walk(top) for f in files) if os.path.isdir(top) else None
+
+
+def writer(cx, where, **attrs):
+    """A job that has written its state on each of its hosts."""
+    text = WRITER.format(work=cx.work, dsh=os.path.join(cx.build, "bin", "pbsdsh"))
+    job = cx.submit(text, **attrs)
+    cx.api.run(job, where)
+    for host in range(where.count("(")):
+        until(lambda host=host: os.path.exists(os.path.join(cx.work, f"wrote.{host}")), f"the state on host {host}")
+    return job
+
+
+@moved
+def test_a_host_on_which_a_requeued_job_has_written_nothing_keeps_nothing(cx):
+    job = cx.submit("sleep 600", **SCATTER)
+    cx.api.run(job, HERE + "+" + THERE)
+    running(cx, job)
+    assert kept(cx, job, "n1") == kept(cx, job, "n2") == []
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    until(lambda: kept(cx, job, "n1") is kept(cx, job, "n2") is None, "the end of its directories")
+
+
+@moved
+def test_what_a_requeued_job_has_written_on_its_hosts_stays_until_it_is_over_elsewhere(cx):
+    job = writer(cx, HERE + "+" + THERE, **SCATTER)
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    cx.command("qalter", "-l", "select=1:ncpus=1", job)
+    cx.crash_server()
+    cx.hosts_back()
+    assert kept(cx, job, "n1") == kept(cx, job, "n2") == ["state"]
+    cx.api.run(job, HERE)
+    running(cx, job)
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    until(lambda: kept(cx, job, "n1") is kept(cx, job, "n2") is None, "the end of its directories")
+
+
+@moved
+def test_what_a_requeued_job_has_written_goes_when_it_is_deleted_while_it_waits(cx):
+    job = writer(cx, HERE + "+" + THERE, **SCATTER)
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    until(lambda: kept(cx, job, "n1") is kept(cx, job, "n2") is None, "the end of its directories")
+
+
+@moved
+def test_a_host_of_an_earlier_run_keeps_nothing_when_the_job_is_over(cx):
+    job = writer(cx, HERE)
+    for where in (THERE, THERE):
+        cx.api.rerun(job)
+        cx.wait(job, "Q")
+        cx.api.run(job, where)
+        running(cx, job)
+    assert kept(cx, job, "n1") == ["state"]
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    until(lambda: kept(cx, job, "n1") is kept(cx, job, "n2") is None, "the end of its directories")
