@@ -28,15 +28,20 @@ def kill_shepherd(cx, job, node=None):
     os.kill(until(lambda: shepherd(cx, job, node), f"the shepherd of {job}"), signal.SIGKILL)
 
 
-def kill_helper(cx, job, node):
-    """SIGKILL to the PMIx helper of this job on this node, once it is there: its directory is that of the host."""
+def helper_pid(cx, job, node):
+    """The pid of the PMIx helper of this job on this node, once it is there: its directory is that of the host."""
     def helper():
         for p in filter(str.isdigit, os.listdir("/proc")):
             words = faults.words_of(int(p))
             if len(words) > 2 and words[0].endswith("/pbs_pmix") and words[1] == job and words[2].startswith(f"{cx.dir}/mom/{node}/"):
                 return int(p)
         return 0
-    os.kill(until(helper, f"the PMIx helper of {job} on {node}"), signal.SIGKILL)
+    return until(helper, f"the PMIx helper of {job} on {node}")
+
+
+def kill_helper(cx, job, node):
+    """SIGKILL."""
+    os.kill(helper_pid(cx, job, node), signal.SIGKILL)
 
 
 def shepherds(cx):

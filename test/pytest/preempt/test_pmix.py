@@ -1,18 +1,23 @@
 """A program and its preemption, through PMIx: it asks, declares, is told, answers (doc/pmix.md)."""
 import contextlib
+import ctypes
 import os
 import shutil
+import socket
+import stat
 import time
 
 import pytest
 
 from harness.build import pmix_program
+from harness.shepherds import helper_pid
 from harness.wait import until
 from test_notice import LONG, ROOM, noticed, record, scheduler, started
 
 pytestmark = [pytest.mark.complex(nodes=2, ncpus=4, sched=False),
               pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")]
 
+SYS_PIDFD_GETFD = 438  # on all machines
 TWO = "(n1:ncpus=4)+(n2:ncpus=4)"
 
 
@@ -134,6 +139,33 @@ def test_a_program_that_comes_in_the_middle_is_told_when_it_declares(cx):
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
     assert line(cx, "alert")[1]["id"] == f"{victim}.1.1"
+
+
+def connections(pid):
+    """Options TCP_NODELAY of the TCP connections of a process, taken over from it."""
+    libc, own = ctypes.CDLL(None, use_errno=True), os.pidfd_open(pid)
+    found = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        fd = libc.syscall(SYS_PIDFD_GETFD, own, int(name), 0)
+        if fd < 0:
+            continue  # closed meanwhile
+        if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+            os.close(fd)
+            continue
+        with socket.socket(fileno=fd) as s:
+            if s.family == socket.AF_INET and s.type == socket.SOCK_STREAM and not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                found.append(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+    os.close(own)
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the sockets of others")
+def test_an_alert_does_not_wait_until_what_was_sent_before_it_is_acknowledged(cx):
+    """Else it comes 40 ms late, when the kernel acknowledges what nothing is said to (Nagle, delayed acknowledgement)."""
+    victim = talker(cx, "event", ranks=2)
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
+    options = connections(helper_pid(cx, victim, "n1"))
+    assert len(options) >= 2 and all(options)
 
 
 # --- 4. it answers
