@@ -7,7 +7,11 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import subprocess
+import tarfile
+import tempfile
+import zlib
 
 from .workload import BadInput, parse_size_kb, read_lines
 
@@ -20,6 +24,9 @@ LEFT_OUT = re.compile(r"set server (acl_|managers|operators|mail|log_|pbs_licens
                       r"default_qsub|default_qdel|default_node|server_host|elastic|node_fail|power_|rpp_|max_concurrent|"
                       r"backfill_prime|comment|hook|tcp)|set sched \w+ (sched_|log_|partition|comment|scheduling)")
 SCHED_FILES = ("sched_config", "holidays", "resource_group", "usage", "dedicated_time")
+NODES, SERVER, SCHEDULER = "node/pbsnodes_av_F_json.out", "server/qmgr_ps.out", "scheduler/qmgr_lsched.out"   # of a snapshot
+SNAPSHOT_FILES = {NODES, SERVER, SCHEDULER, *(f"sched_priv/{name}" for name in SCHED_FILES)}
+UNPACKED_MAX = 1 << 28   # bytes of each; 16,384 vnodes are some 20 MB
 
 
 @dataclasses.dataclass
@@ -189,15 +196,49 @@ def _text(path):
     return "\n".join(text for _, text in read_lines(path))
 
 
-def of_snapshot(folder, exec_dir):
-    """(Site, notes) of the directory that pbs_snapshot writes."""
-    nodes = os.path.join(folder, "node", "pbsnodes_av_F_json.out")
+def of_snapshot(folder, exec_dir, name=None):
+    """(Site, notes) of the directory that pbs_snapshot writes, which the report calls by its name, or by another."""
+    nodes = os.path.join(folder, NODES)
     files, notes = _sched_files(os.path.join(folder, "sched_priv"), exec_dir)
-    lines = _lines(_text(os.path.join(folder, "server", "qmgr_ps.out")))
-    sched = os.path.join(folder, "scheduler", "qmgr_lsched.out")
+    lines = _lines(_text(os.path.join(folder, SERVER)))
+    sched = os.path.join(folder, SCHEDULER)
     if os.path.exists(sched):
         lines += _listed_sched(_text(sched))
-    return Site(_vnodes(nodes, _text(nodes)), lines, files, f"snapshot {os.path.basename(folder.rstrip('/'))}"), notes
+    return Site(_vnodes(nodes, _text(nodes)), lines, files, f"snapshot {name or os.path.basename(folder.rstrip('/'))}"), notes
+
+
+def _unpack(archive, folder):
+    """Write the files that are used, and no others, below the folder; what they are called there the archive does not decide."""
+    for member in archive:
+        name = member.name.partition("/")[2]
+        if name not in SNAPSHOT_FILES or not member.isfile():
+            continue
+        if member.size > UNPACKED_MAX:
+            raise BadInput(f"{archive.name}: {member.name} is larger than {UNPACKED_MAX >> 20} MB")
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with archive.extractfile(member) as said, open(path, "wb") as out:
+            shutil.copyfileobj(said, out)
+
+
+def of_archive(path, exec_dir):
+    """The same of the archive, as pbs_snapshot leaves it."""
+    with tempfile.TemporaryDirectory(prefix="pbs_sim.") as folder:
+        try:
+            with tarfile.open(path) as archive:
+                _unpack(archive, folder)
+        except (tarfile.TarError, zlib.error, EOFError, OSError) as e:
+            raise BadInput(f"{path}: this archive cannot be read ({e})") from e
+        if not os.path.exists(os.path.join(folder, NODES)):
+            raise BadInput(f"{path}: this is no archive of pbs_snapshot: it has no {NODES}")
+        return of_snapshot(folder, exec_dir, os.path.basename(path))
+
+
+def _is_archive(path):
+    try:
+        return tarfile.is_tarfile(path)
+    except OSError:
+        return False   # read_lines says why
 
 
 def of_live(exec_dir):
@@ -228,6 +269,8 @@ def read(texts, exec_dir):
         path = texts[0][1:]
         if os.path.isdir(path):
             return of_snapshot(path, exec_dir)
+        if _is_archive(path):
+            return of_archive(path, exec_dir)
         rows = [(f"{path}, line {n}", t.partition("#")[0]) for n, t in read_lines(path)]
         return described([(w, t) for w, t in rows if t.strip()], exec_dir, os.path.basename(path)), []
     rows = [("--cluster", t) for text in texts for t in text.split("+")]

@@ -155,6 +155,15 @@ def test_input_that_is_broken_is_named_with_file_and_line(tmp_path, name, text, 
     assert said in done.stderr and (path in done.stderr or name == "large")
 
 
+def test_an_archive_that_is_no_snapshot_or_is_cut_is_refused(tmp_path):
+    good = write(tmp_path, "a", "1\n" * 5000)
+    subprocess.run(["tar", "-czf", "other.tgz", "a"], cwd=tmp_path, check=True)
+    (tmp_path / "cut.tgz").write_bytes((tmp_path / "other.tgz").read_bytes()[:-20])
+    for name, says in (("other.tgz", "no archive of pbs_snapshot"), ("cut.tgz", "cannot be read")):
+        done = sim("--workload", good, "--cluster", f"@{tmp_path / name}", check=False)
+        assert done.returncode == 1 and name in done.stderr and says in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("words,said", [
     (("--cluster", "16 nodes"), "does not describe vnodes"),
     (("--cluster", "99999*ncpus=1"), "more than 16384 vnodes"),

@@ -58,7 +58,8 @@ def test_an_administrator_has_a_page_that_says_what_requeue_instead_of_suspensio
     cx.make_queue("express", Priority="200")
     cx.set_server("max_run", "[u:PBS_GENERIC=50]")
     said = cx.command("pbs_snapshot", "-o", june, "--daemon-logs=0", limit_s=170).stdout
-    subprocess.run(["tar", "-xzf", said.split(": ", 1)[1].strip(), "-C", june], check=True)
+    archive = said.split(": ", 1)[1].strip()
+    subprocess.run(["tar", "-xzf", archive, "-C", june], check=True)
     folder = next(p for p in june.iterdir() if p.is_dir() and p.name.startswith("snapshot"))
     words = ["--workload", june / "20260601", june / "20260602", "--vary", "sched default preempt_order = R"]
     out = sim(*words, "--cluster", f"@{folder}", "--html", june / "june.html", "--json", june / "june.json", "--csv", june / "june.csv")
@@ -77,6 +78,8 @@ def test_an_administrator_has_a_page_that_says_what_requeue_instead_of_suspensio
     live, snapshot = (loaded(june / f"{n}.json")["variants"][0] for n in ("live", "june"))
     assert live["cpus"] == snapshot["cpus"] == 8
     assert live["simulations"][0]["all"] == snapshot["simulations"][0]["all"]
+    sim(*words, "--cluster", f"@{archive}", "--json", june / "archive.json", "--quiet")
+    assert [v["simulations"] for v in loaded(june / "archive.json")["variants"]] == [v["simulations"] for v in loaded(june / "june.json")["variants"]]
 
 
 SACCT = """JobID|User|Group|Account|Partition|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|ReqMem|ExitCode|State
