@@ -7,6 +7,8 @@
  * error go where the job's go. Nodes are the lines of PBS_NODEFILE, numbered from 0.
  *
  * Functions with an event return when the request is on its way; tm_poll then says when it is done and how.
+ * A NULL for an event, for a name, or for what tm_nodeinfo, tm_atnode and tm_poll answer: TM_ESYSTEM. Other places may be NULL, and are
+ * not written then.
  * Places given to such a function (tid, obitval, list ...) are written when the event is polled and must
  * live until then. All return TM_SUCCESS or an error number of tm_.h. One thread at a time.
  *

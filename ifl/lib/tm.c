@@ -63,7 +63,16 @@ const char *pbs_tm_reason(void)
     return me.reason;
 }
 
-/* ---- answers */
+/* The caller names no place where what it asks for can be written, or no bytes. */
+static int tm_no_place(const char *what)
+{
+    if (!me.link)
+        return TM_BADINIT;
+    (void)snprintf(me.reason, sizeof me.reason, "%s is NULL", what);
+    return TM_ESYSTEM;
+}
+
+/* ---- answers: what the caller has no place for is not written */
 static void note_place(tm_task_id task, tm_node_id node)
 {
     struct tm_place *p;
@@ -92,38 +101,42 @@ static int smaller(size_t a, int b)
 
 static void tm_take_list(const struct event *ev, const struct tmx_answer *a)
 {
-    int n = smaller(a->tasks.tasks_len, ev->len);
+    int n = ev->list ? smaller(a->tasks.tasks_len, ev->len) : 0;
 
     for (int i = 0; i < n; i++) {
         ev->list[i] = a->tasks.tasks_val[i];
         note_place(ev->list[i], ev->node);
     }
-    *ev->number = (int)a->tasks.tasks_len;
+    if (ev->number)
+        *ev->number = (int)a->tasks.tasks_len;
 }
 
 static void tm_take_task(const struct event *ev, const struct tmx_answer *a)
 {
-    *ev->tid = a->task;
+    if (ev->tid)
+        *ev->tid = a->task;
     note_place(a->task, ev->node);
 }
 
 static void tm_take_status(const struct event *ev, const struct tmx_answer *a)
 {
-    *ev->number = a->status;
+    if (ev->number)
+        *ev->number = a->status;
 }
 
 static void tm_take_text(const struct event *ev, const struct tmx_answer *a)
 {
-    if (ev->len > 0)
+    if (ev->bytes && ev->len > 0)
         (void)snprintf(ev->bytes, (size_t)ev->len, "%s", a->text);
 }
 
 /* As much as there is room for; the number is of all, so that the caller knows. */
 static void tm_take_info(const struct event *ev, const struct tmx_answer *a)
 {
-    if (a->info.info_len)
+    if (ev->bytes && a->info.info_len)
         memcpy(ev->bytes, a->info.info_val, (size_t)smaller(a->info.info_len, ev->len));
-    *ev->number = (int)a->info.info_len;
+    if (ev->number)
+        *ev->number = (int)a->info.info_len;
 }
 
 /* On the heap, the caller's; NULL: no memory. */
@@ -190,8 +203,8 @@ static int tm_ask(const struct event *model, const struct tmx_ask *question, tm_
     struct event *ev;
     struct err e = {0};
 
-    if (!me.link)
-        return TM_BADINIT;
+    if (!me.link || !event)
+        return tm_no_place("event");
     ev = malloc(sizeof *ev);
     if (!ev)
         return TM_ESYSTEM;
@@ -217,6 +230,15 @@ static u_int tm_count(char *const *vector)
     return n;
 }
 
+/* Are these n texts, of which the first names a program? */
+static bool is_command(int n, char *const *argv)
+{
+    for (int i = 0; i < n && argv; i++)
+        if (!argv[i])
+            return false;
+    return n > 0 && argv && argv[0][0];
+}
+
 static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
                          tm_event_t *event, bool relay, const struct byte_buf *more)
 {
@@ -226,7 +248,7 @@ static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where,
 
     if (!me.link)
         return TM_BADINIT;
-    if (argc <= 0 || !argv || !argv[0] || !argv[0][0])
+    if (!is_command(argc, argv))
         return TM_ENOTFOUND;
     if (where < 0 || (unsigned)where >= me.n_nodes)
         return TM_ENOTFOUND;
@@ -327,6 +349,8 @@ int tm_publish(char *name, void *info, int nbytes, tm_event_t *event)
     const struct event model = {0};
     struct tmx_ask q = {.kind = TMX_ASK_POST, .tmx_ask_u.post = {.name = name}};
 
+    if (!name || (!info && nbytes > 0))
+        return tm_no_place(name ? "info" : "name");
     q.tmx_ask_u.post.info.info_val = info;
     q.tmx_ask_u.post.info.info_len = (u_int)(nbytes < 0 ? 0 : nbytes);
     return tm_ask(&model, &q, event);
@@ -337,7 +361,7 @@ int tm_subscribe(tm_task_id tid, char *name, void *info, int len, int *amount, t
     const struct event model = {.bytes = info, .len = len, .number = amount};
     const struct tmx_ask q = {.kind = TMX_ASK_GET, .tmx_ask_u.get = {.task = tid, .name = name}};
 
-    return tm_ask(&model, &q, event);
+    return !name ? tm_no_place("name") : tm_ask(&model, &q, event);
 }
 
 int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, tm_event_t *event)
@@ -357,8 +381,8 @@ int tm_nodeinfo(tm_node_id **list, int *nnodes)
 {
     tm_node_id *out;
 
-    if (!me.link)
-        return TM_BADINIT;
+    if (!me.link || !list || !nnodes)
+        return tm_no_place("list or nnodes");
     out = calloc(me.n_nodes + 1, sizeof *out);
     if (!out)
         return TM_ESYSTEM;
@@ -373,8 +397,8 @@ int tm_atnode(tm_task_id tid, tm_node_id *node)
 {
     const struct tm_place *p;
 
-    if (!me.link)
-        return TM_BADINIT;
+    if (!me.link || !node)
+        return tm_no_place("node");
     HASH_FIND(hh, me.places, &tid, sizeof tid, p);
     if (!p)
         return TM_ENOTFOUND;
@@ -386,8 +410,8 @@ int tm_poll(tm_event_t poll, tm_event_t *result, int wait, int *tm_errno)
 {
     struct event *ev;
 
-    if (!me.link)
-        return TM_BADINIT;
+    if (!me.link || !result)
+        return tm_no_place("result");
     if (poll != TM_NULL_EVENT)
         return TM_ENOTIMPLEMENTED;
     *result = TM_NULL_EVENT;

@@ -1,4 +1,4 @@
-"""Calls of pbs_ifl.h with arguments that are none, and on connections that are none: what they return, and that none crashes."""
+"""Calls of pbs_ifl.h, tm.h and rm.h with arguments that are none, and on connections that are none: what they return, and that none crashes."""
 import collections
 import subprocess
 
@@ -99,3 +99,37 @@ def test_a_scheduler_has_a_name_that_can_be_one_of_a_directory(cx, name):
     with pytest.raises(api.PbsError) as e:
         cx.api.manager(api.CREATE, api.SCHED, name, [])
     assert e.value.code == 15172
+
+
+# --- tm.h and rm.h
+
+BAD_PLACE, NOT_FOUND, NO_INIT = 17000, 17006, 17007
+MONITOR = [("openrm", -1)] * 3 + [("closerm", -1), ("downrm", -1), ("configrm", -1), ("addreq", -1), ("addreq", -1), ("allreq", 0), ("getreq", 0),
+                                  ("flushreq", 0), ("activereq", -1)]
+LOCAL = ["tm_nodeinfo", "tm_nodeinfo", "tm_atnode", "tm_atnode", "tm_poll"]
+WITHOUT_PLACE = ["tm_spawn", "tm_kill", "tm_obit", "tm_taskinfo", "tm_rescinfo", "tm_publish", "tm_subscribe", "tm_publish", "tm_publish", "tm_publish",
+                 "tm_subscribe"]
+ASKED = ["tm_kill", "tm_obit", "tm_taskinfo", "tm_taskinfo", "tm_rescinfo", "tm_publish", "tm_subscribe", "tm_spawn"]
+ATTACH = [("tm_attach", 17011), ("tm_attach", NOT_FOUND)]
+
+
+def said(text):
+    return [(name, int(code)) for name, code in map(str.split, text.splitlines())]
+
+
+def test_a_call_of_tm_outside_of_a_job_says_that_it_has_not_begun(cx):
+    done = cx.command(build.program(cx, "tm_ill"))
+    spawns = ["tm_spawn"] * 8
+    assert said(done.stdout) == [(name, NO_INIT) for name in LOCAL + WITHOUT_PLACE + spawns + ASKED] + ATTACH + [("tm_finalize", NO_INIT)] * 2 + MONITOR
+
+
+def test_a_call_of_tm_without_a_place_for_its_answer_is_refused_or_has_none(cx):
+    out = f"{cx.work}/tm"
+    job = cx.submit(f"{build.program(cx, 'tm_ill')} > {out}; echo ended $? >> {out}")
+    cx.wait_gone(job)
+    with open(out, encoding="ascii") as f:
+        found = said(f.read())
+    codes = [BAD_PLACE, BAD_PLACE, BAD_PLACE, NOT_FOUND, BAD_PLACE]
+    assert found == [*zip(LOCAL, codes), *((name, BAD_PLACE) for name in WITHOUT_PLACE), *[("tm_spawn", NOT_FOUND)] * 7, ("tm_spawn", BAD_PLACE),
+                     *((name, 0) for name in ASKED), *(("event", code) for code in (NOT_FOUND, NOT_FOUND, 0, NOT_FOUND, 0, 0, 0, 0)), *ATTACH,
+                     ("tm_finalize", 0), ("tm_finalize", NO_INIT), *MONITOR, ("ended", 0)]
