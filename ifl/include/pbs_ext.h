@@ -308,7 +308,7 @@ int pbs_sched_alive(int c);
 int pbs_sched_alive_send(int c);
 
 /* What this scheduler has counted since it began, for pbs_statcounts(): sums, not differences. Once a second is often enough. A
- * server that does not count refuses it. */
+ * server that does not count refuses it. NULL: nothing. */
 #define PBS_TOOK 13
 struct pbs_sched_counts {
     uint64_t jobs; /* that cycles have looked at */

@@ -133,9 +133,12 @@ static void test_schedulers(void **state)
     FAILS(pbs_sched_alive(c));
     FAILS(pbs_sched_counts(c, &counts));
     FAILS(pbs_watch(c, &want, 1, NULL, &watch));
+    FAILS(pbs_watch(c, NULL, 1, NULL, &watch));
+    FAILS(pbs_watch(c, &want, 1, NULL, NULL));
     FAILS(pbs_watch_next(c, 1, begin, &reader, news));
     FAILS(pbs_watch_next_recv(c, 1, &reader, news));
     FAILS(pbs_preempt_run(c, job, "(n1:ncpus=1)", &victim, 1, NULL));
+    FAILS(pbs_preempt_run(c, job, "(n1:ncpus=1)", NULL, 1, NULL));
     NULLS(pbs_stathold(c, NULL, NULL, NULL));
     NULLS(pbs_statcounts(c, NULL));
     FAILS(pbs_delhold(c, "1", NULL));

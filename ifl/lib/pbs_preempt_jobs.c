@@ -135,6 +135,10 @@ int pbs_sched_alive_send(int c)
 /* The library's own copy of the list: XDR takes what it may change. */
 static ifl_sched_counts_args sched_counts_args(const struct pbs_sched_counts *counts, uint64_t took[PBS_TOOK])
 {
+    static const struct pbs_sched_counts none;
+
+    if (!counts)
+        counts = &none;
     memcpy(took, counts->took, sizeof counts->took);
     return (ifl_sched_counts_args){
         .jobs = counts->jobs, .us = counts->us, .took = {.took_len = PBS_TOOK, .took_val = took}};
@@ -242,8 +246,13 @@ int pbs_defschreply(int c, int cmd, char *id, int err, char *txt, char *extend)
 /* The array is the caller's to free. -1 reported. */
 static int victims_of(int c, const struct pbs_victim victims[], size_t n, ifl_preempt_run_args *out)
 {
-    ifl_victim *list = n <= PBS_LIST_MAX ? calloc(n ? n : 1, sizeof *list) : NULL;
+    ifl_victim *list;
 
+    if (n > 0 && !victims) {
+        (void)report_set(c, PBSE_IVALREQ, "%zu victims, and none of them is named", n);
+        return -1;
+    }
+    list = n <= PBS_LIST_MAX ? calloc(n ? n : 1, sizeof *list) : NULL;
     if (!list) {
         (void)report_set(c, n > PBS_LIST_MAX ? PBSE_IVALREQ : PBSE_SYSTEM, "%zu victims; at most %d", n,
                          PBS_LIST_MAX);

@@ -57,6 +57,8 @@ int pbs_watch(int c, const struct pbs_watch_want wants[], size_t n_wants, const 
     int code;
 
     report_clear(c);
+    if (!wants || !watch)
+        return report_set(c, PBSE_IVALREQ, "%s is NULL", wants ? "watch" : "wants");
     if (n_wants == 0 || n_wants > PBS_KIND_COUNT)
         return report_set(c, PBSE_IVALREQ, "a watch wants between 1 and %d kinds of objects", PBS_KIND_COUNT);
     code = fill_kinds(c, wants, n_wants, &a) < 0 ? pbs_errno : send_watch(c, &a, watch);
