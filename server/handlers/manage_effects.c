@@ -222,6 +222,22 @@ static void manage_effects_server_resend_term(void *arg, struct object *o)
     say_number(arg, o, SERVER_ATTR_resend_term_delay, "resend_term_delay value changed to");
 }
 
+/* Nothing acts on these three; scripts read the lines all the same. */
+static void manage_effects_server_python_hooks(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_python_restart_max_hooks, "python_restart_max_hooks is now");
+}
+
+static void manage_effects_server_python_objects(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_python_restart_max_objects, "python_restart_max_objects is now");
+}
+
+static void manage_effects_server_python_interval(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_python_restart_min_interval, "python_restart_min_interval is now");
+}
+
 static void manage_effects_server_history_time(void *arg, struct object *o)
 {
     struct parts *p = arg;
@@ -254,6 +270,9 @@ const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_job_history_duration, NULL, manage_effects_server_history_time},
     {OF_SERVER, SERVER_ATTR_node_fail_requeue, NULL, manage_effects_server_fail_requeue},
     {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, manage_effects_server_resend_term},
+    {OF_SERVER, SERVER_ATTR_python_restart_max_hooks, NULL, manage_effects_server_python_hooks},
+    {OF_SERVER, SERVER_ATTR_python_restart_max_objects, NULL, manage_effects_server_python_objects},
+    {OF_SERVER, SERVER_ATTR_python_restart_min_interval, NULL, manage_effects_server_python_interval},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, manage_effects_server_log_events},
     {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, manage_effects_server_eligible},
     {OF_SERVER, SERVER_ATTR_clear_topjob_estimates_enable, NULL, manage_effects_server_estimates},

@@ -436,6 +436,23 @@ def test_a_chunk_has_one_processor_where_no_default_says_otherwise(cx):
     cx.clean()
 
 
+SAID = [("node_fail_requeue", "7", "node_fail_requeue value changed to 7", "node_fail_requeue value changed to 310"),
+        ("resend_term_delay", "7", "resend_term_delay value changed to 7", "resend_term_delay value changed to 5"),
+        ("job_history_duration", "01:00:00", "svr_history_duration set to val 3600", "svr_history_duration set to val 1209600"),
+        ("python_restart_max_hooks", "7", "python_restart_max_hooks is now 7", "python_restart_max_hooks is now 100"),
+        ("python_restart_max_objects", "7", "python_restart_max_objects is now 7", "python_restart_max_objects is now 1000"),
+        ("python_restart_min_interval", "00:01:00", "python_restart_min_interval is now 60", "python_restart_min_interval is now 30")]
+
+
+@pytest.mark.parametrize("name, value, said, said_of_default", SAID)
+def test_the_log_says_what_a_number_of_the_server_is_now(cx, name, value, said, said_of_default):
+    cx.set_server(name, value)
+    cx.wait_log("server", f";{said}\n")
+    before = cx.log("server").count(f";{said_of_default}\n")
+    cx.api.manager(api.MUNSET, api.SERVER, "", [(name, None, "")])
+    cx.wait_log("server", f";{said_of_default}\n", before + 1)
+
+
 def test_a_queue_its_nodes_and_their_jobs_are_of_one_partition(cx):
     cx.qmgr("create queue one queue_type=e,partition=p1", "create queue none queue_type=e", "set node n1 partition=p2")
     for line, number, words in (("set node n1 queue=one", 15219, "Queue one is not part of partition for node"),

@@ -11,7 +11,8 @@ enum { HUGE_TEXT = 3000000, NO_TASK = 12345, NO_NODE = 999 };
 #define SAY(call) said(#call, (long)(call))
 
 static char *huge, program[] = "/bin/true", x[] = "x", empty[] = "";
-static char *argv_true[] = {program, NULL}, *argv_none[] = {NULL}, *argv_empty[] = {empty, NULL}, *argv_huge[] = {NULL, NULL};
+static char *argv_true[] = {program, NULL}, *argv_none[] = {NULL}, *argv_empty[] = {empty, NULL},
+            *argv_huge[] = {NULL, NULL};
 static tm_event_t event;
 static tm_task_id task;
 static int n;
