@@ -124,6 +124,17 @@ def test_lists_say_who_may_reserve(desk, cx, name, value, text):
     assert done.stderr == f"pbs_rsub: {text}\n" and done.returncode
 
 
+def test_hosts_of_a_queue(desk, cx):
+    resv = desk.new("-H", "elsewhere", "-U", ANNA)
+    assert desk.stat(resv)["Authorized_Hosts"] == "elsewhere"
+    done = cx.command("qsub", "-q", queue(resv), cx.script("true"), user=ANNA, check=False)
+    assert done.returncode and "Access from host not allowed, or unknown host" in done.stderr
+    cx.command("pbs_rdel", resv)
+    desk.gone(resv)
+    open_to_here = desk.new("-H", f"elsewhere,{cx.api.stat('server')[0].name}", "-U", ANNA)
+    cx.command("qsub", "-q", queue(open_to_here), cx.script("true"), user=ANNA)
+
+
 def test_groups_and_users_of_a_queue(desk, cx):
     resv = desk.new("-U", f"{ANNA},{BOB}", "-G", "nosuchgroup")
     done = cx.command("qsub", "-q", queue(resv), cx.script("true"), user=BOB, check=False)
