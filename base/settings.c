@@ -307,7 +307,7 @@ static int settings_take_line(struct settings_reader *r, char *text, struct err 
     if (at < s->n_rows)
         return take_setting(r, at, value, e);
     if (s->other)
-        return s->other(s->context, name, value, e);
+        return s->other(s->context, name, value, r->line, e);
     return unknown_name(s, name, e);
 }
 
@@ -371,7 +371,10 @@ struct settings *settings_parse(const struct settings_schema *s, const char *tex
         r.line++;
         rc = settings_take_line(&r, line, e);
         if (rc < 0)
-            err_prefix(e, "%.200s line %d", name_for_errors, r.line);
+            err_prefix(e,
+                       s->style == SETTINGS_COLON ? "%.200s: Error reading line %d: Config line invalid"
+                                                  : "%.200s line %d",
+                       name_for_errors, r.line);
     }
     free(copy);
     if (rc == 0)

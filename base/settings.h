@@ -56,14 +56,14 @@ struct settings_schema {
     /* NULL-terminated words that may follow a value ("prime", "non_prime", "all"); NULL: none may. The setting may
      * then be written once for each word. */
     const char *const *qualifiers;
-    /* A line whose name is not a row. NULL: it is an error, with the nearest name as a hint. 0: taken; -1:
+    /* A line, by its number, whose name is not a row. NULL: it is an error, with the nearest name as a hint. 0: taken; -1:
      * refused. In SETTINGS_DOLLAR, lines without $ come here too. */
-    int (*other)(void *context, const char *name, const char *value, struct err *e);
+    int (*other)(void *context, const char *name, const char *value, int line, struct err *e);
     void *context;
 };
 
-/* Read a file. NULL: the errno of reading, or EINVAL with "FILE line N: ...". ENOENT is told apart, so that a
- * missing file may mean all presets. */
+/* Read a file. NULL: the errno of reading, or EINVAL with "FILE line N: ..." (SETTINGS_COLON: in PBS's words, "FILE: Error
+ * reading line N: Config line invalid: ..."). ENOENT is told apart, so that a missing file may mean all presets. */
 struct settings *settings_load(const struct settings_schema *s, const char *path, struct err *e);
 struct settings *settings_parse(const struct settings_schema *s, const char *text,
                                 const char *name_for_errors, struct err *e);

@@ -112,7 +112,8 @@ static void errors_name_file_line_and_remedy(void **state)
         {&equals, "wait 5", "config line 1: \"wait 5\" does not have the form NAME=value", EINVAL},
         {&equals, "=5", "config line 1: there is no name, or one that is too long", EINVAL},
         {&dollar, "$name abc", "config line 1: name: odd length", EINVAL},
-        {&colon, "round_robin: maybe", "config line 1: round_robin: \"maybe\" is neither True nor False",
+        {&colon, "round_robin: maybe",
+         "config: Error reading line 1: Config line invalid: round_robin: \"maybe\" is neither True nor False",
          EINVAL},
     };
 
@@ -125,11 +126,11 @@ static void errors_name_file_line_and_remedy(void **state)
     }
 }
 
-static int take_other(void *context, const char *name, const char *value, struct err *e)
+static int take_other(void *context, const char *name, const char *value, int line, struct err *e)
 {
     if (!strcmp(name, "bad"))
         return err_set(e, EINVAL, "no such thing");
-    snprintf(context, 40, "%s|%s", name, value);
+    snprintf(context, 40, "%d|%s|%s", line, name, value);
     return 0;
 }
 
@@ -141,8 +142,8 @@ static void other_lines_go_to_the_caller(void **state)
 
     s.other = take_other;
     s.context = seen;
-    settings_destroy(parse(&s, "scratch !/bin/script one"));
-    assert_string_equal(seen, "scratch|!/bin/script one");
+    settings_destroy(parse(&s, "\nscratch !/bin/script one"));
+    assert_string_equal(seen, "2|scratch|!/bin/script one");
     assert_null(settings_parse(&s, "bad thing", "config", &e));
     assert_string_equal(e.text, "config line 1: no such thing");
 }

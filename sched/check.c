@@ -18,7 +18,7 @@
 enum { FILE_MAX = 16 << 20 };
 
 struct check {
-    const char *priv;
+    const char *config, *priv;
     FILE *errors;
     size_t n;
     const char *file; /* that is being looked at */
@@ -29,6 +29,14 @@ static void check_fault(void *arg, const char *text)
     struct check *k = arg;
 
     fprintf(k->errors, "%s/%s: %s\n", k->priv, k->file, text);
+    k->n++;
+}
+
+static void check_line_fault(void *arg, const char *text)
+{
+    struct check *k = arg;
+
+    fprintf(k->errors, "%s: %s\n", k->config, text);
     k->n++;
 }
 
@@ -75,12 +83,13 @@ static void check_shares(struct check *k, const struct policy *p)
 
 size_t check_files(const char *config, const char *priv, FILE *errors)
 {
-    struct check k = {.priv = priv, .errors = errors};
+    struct check k = {.config = config, .priv = priv, .errors = errors};
+    const struct files_listener to = {.say = check_line_fault, .arg = &k};
     struct policy p;
     struct err e;
 
     policy_init(&p);
-    if (access(config, F_OK) == 0 && files_read_config(config, &p, &e) < 0) {
+    if (access(config, F_OK) == 0 && files_read_config(config, &p, &to, &e) < 0) {
         fprintf(errors, "%s\n", e.text);
         k.n++;
     }

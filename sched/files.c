@@ -1,13 +1,14 @@
 /* The scheduler's files. See files.h.
  *
- * sched_config is read in three steps: settings checks each line by its row, options that change nothing yet are
- * named in the log, and what the rows say becomes the policy, again whenever prime time begins or ends. A file that is wrong
- * changes nothing. */
+ * sched_config is read in three steps: settings checks each line by its row, and a file that is wrong there changes nothing; lines
+ * with other faults are named, and options that do nothing; and what the rest says becomes the policy, again
+ * whenever prime time begins or ends. */
 #include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,13 @@ enum files_option {
 };
 #undef OPTION
 
+/* Whole numbers are counts; for the other types 0 means unbounded. */
+enum { MOST_INT = INT32_MAX, MOST_TEXT = 0, MOST_BOOL = 0, MOST_REAL = 0, MOST_DURATION = 0 };
+
 #define OPTION(n, t, d, done, s)                                                                             \
     [OPT_##n] = {.name = #n,                                                                                 \
                  .type = SETTINGS_##t,                                                                       \
+                 .max = MOST_##t,                                                                            \
                  .preset = d,                                                                                \
                  .sentence = s,                                                                              \
                  .flags = SETTINGS_REPEAT | SETTINGS_LIVE},
@@ -68,17 +73,184 @@ static const struct {
     {"node_group_key", "nothing - set via qmgr"}, {"log_filter", "nothing - set log_events via qmgr"},
     {"half_life", "fairshare_decay_time"},        {"sort_priority", "job_priority"}};
 
-/* A name without a row: said in PBS's words, and passed over. */
-static int files_other_name(void *context, const char *name, const char *value, struct err *e)
+/* --- faults of lines ---------------------------------------------------------------------------------- */
+
+static void files_log_line(void *arg, const char *text)
 {
+    log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "%s", text);
+}
+
+const struct files_listener files_log = {.say = files_log_line};
+
+__attribute__((format(printf, 2, 3))) static void files_say(const struct files_listener *to, const char *fmt,
+                                                            ...)
+{
+    struct strbuf text;
+    va_list ap;
+
+    strbuf_init(&text, ERR_TEXT_MAX + 64);
+    va_start(ap, fmt);
+    strbuf_vaddf(&text, fmt, ap);
+    va_end(ap);
+    to->say(to->arg, strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+/* A name without a row: said in PBS's words, and passed over. */
+static int files_other_name(void *context, const char *name, const char *value, int line, struct err *e)
+{
+    const struct files_listener *to = context;
+
     for (size_t i = 0; i < sizeof obsolete / sizeof *obsolete; i++)
         if (strcmp(name, obsolete[i].name) == 0) {
-            log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Obsolete config name %s, instead use %s", name,
-                      obsolete[i].instead);
+            files_say(to, "Obsolete config name %s, instead use %s", name, obsolete[i].instead);
             return 0;
         }
-    log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line: Unknown config parameter %s", name);
+    files_say(to, "Error reading line %d: Unknown config parameter %s", line, name);
     return 0;
+}
+
+/* What the lines before have come to. */
+struct judging {
+    struct policy keys; /* the sort keys alone */
+    size_t n_dynamic;
+};
+
+typedef int files_judge_fn(struct judging *g, const char *value, struct err *e);
+
+static int judge_job_key(struct judging *g, const char *value, struct err *e)
+{
+    return sort_keys_add_job(&g->keys, value, e) == 0 ? 0 : err_prefix(e, "Invalid job_sort_key");
+}
+
+static int judge_node_key(struct judging *g, const char *value, struct err *e)
+{
+    return sort_keys_add_node(&g->keys, value, e) == 0 ? 0 : err_prefix(e, "Invalid node_sort_key");
+}
+
+static char *without_quotes(const char *text)
+{
+    char *copy = mem_text(*text == '"' ? text + 1 : text);
+
+    if (*text == '"' && *copy && copy[strlen(copy) - 1] == '"')
+        copy[strlen(copy) - 1] = '\0';
+    return copy;
+}
+
+/* "licences !/site/count tool": the resource ends where `*command` begins, which has no ! then. */
+static bool parse_dynamic(char *text, char **command)
+{
+    size_t n = strcspn(text, " \t!");
+    char *at = text + n + strspn(text + n, " \t");
+
+    if (n == 0 || at[0] != '!' || at[1] != '/')
+        return false;
+    text[n] = '\0';
+    *command = at + 1;
+    return true;
+}
+
+static int judge_script(struct judging *g, const char *value, struct err *e)
+{
+    char *text = without_quotes(value), *command = NULL;
+    int rc = 0;
+
+    if (g->n_dynamic == DYNAMIC_MAX || !parse_dynamic(text, &command))
+        rc = err_set(e, EINVAL,
+                     "Invalid server_dyn_res: %s: it is \"RESOURCE !/SCRIPT ARGUMENTS\", %d at most", value,
+                     DYNAMIC_MAX);
+    else {
+        g->n_dynamic++;
+        command[strcspn(command, " \t")] = '\0';
+        if (access(command, F_OK) < 0 && errno == ENOENT)
+            rc = err_set(e, ENOENT, "server_dyn_res script %s does not exist", command);
+    }
+    free(text);
+    return rc;
+}
+
+static const char *const entities[SHARE_OF_COUNT] = {[SHARE_OF_USER] = "euser",
+                                                     [SHARE_OF_GROUP] = "egroup",
+                                                     [SHARE_OF_ACCOUNT] = "Account_Name",
+                                                     [SHARE_OF_QUEUE] = "queue",
+                                                     [SHARE_OF_GROUP_USER] = "egroup:euser"};
+
+/* SHARE_OF_COUNT: it is none. */
+static int find_entity(const char *value)
+{
+    int i = 0;
+
+    while (i < SHARE_OF_COUNT && strcasecmp(entities[i], value) != 0)
+        i++;
+    return i;
+}
+
+static int judge_entity(struct judging *g, const char *value, struct err *e)
+{
+    return find_entity(value) < SHARE_OF_COUNT
+               ? 0
+               : err_set(e, EINVAL, "fairshare_entity %s is erroneous (or deprecated).", value);
+}
+
+static bool is_factor(double x)
+{
+    return x > 0 && x < 1;
+}
+
+static int judge_factor(struct judging *g, const char *value, struct err *e)
+{
+    return is_factor(strtod(value, NULL))
+               ? 0
+               : err_set(e, EINVAL, "fairshare_decay_factor %s is not between 0 and 1: %s is used", value,
+                         rows[OPT_fairshare_decay_factor].preset);
+}
+
+static int judge_spread(struct judging *g, const char *value, struct err *e)
+{
+    return strcasecmp(value, "pack") == 0 || strcasecmp(value, "round_robin") == 0
+               ? 0
+               : err_set(e, EINVAL, "smp_cluster_dist %s is neither pack nor round_robin: pack is used",
+                         value);
+}
+
+static int judge_job_check(struct judging *g, const char *value, struct err *e)
+{
+    int64_t n;
+
+    return strcasecmp(value, "ALL_JOBS") == 0 || units_parse_int(value, 0, INT32_MAX, &n, NULL) == 0
+               ? 0
+               : err_set(e, EINVAL,
+                         "max_job_check %s is neither ALL_JOBS nor a number of jobs: all are looked at",
+                         value);
+}
+
+static int judge_ignored(struct judging *g, const char *value, struct err *e)
+{
+    return strcasecmp(value, "dedicated_time") == 0 || strcasecmp(value, "none") == 0
+               ? 0
+               : err_set(e, EINVAL, "resv_confirm_ignore valid values: dedicated_time or none");
+}
+
+static const struct {
+    enum files_option option;
+    files_judge_fn *judge;
+} judges[] = {{OPT_job_sort_key, judge_job_key},          {OPT_node_sort_key, judge_node_key},
+              {OPT_server_dyn_res, judge_script},         {OPT_fairshare_entity, judge_entity},
+              {OPT_fairshare_decay_factor, judge_factor}, {OPT_smp_cluster_dist, judge_spread},
+              {OPT_max_job_check, judge_job_check},       {OPT_resv_confirm_ignore, judge_ignored}};
+
+/* Lines of all hours, whichever it is now. */
+static void judge_lines(const struct settings *v, const struct files_listener *to)
+{
+    struct judging g = {.n_dynamic = 0};
+    const struct settings_item *item;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
+        for (size_t k = 0; (item = settings_item(v, judges[i].option, k)) != NULL; k++)
+            if (judges[i].judge(&g, item->value, &e) < 0)
+                files_say(to, "Error reading line %d: %s", item->line, e.text);
+    policy_forget_keys(&g.keys);
 }
 
 static const char *const when[] = {"prime", "non_prime", "all",       "none", "ALL",
@@ -160,15 +332,6 @@ static void name_what_does_nothing(const struct settings *v)
 
 /* --- into the policy --------------------------------------------------------------------------------- */
 
-static char *without_quotes(const char *text)
-{
-    char *copy = mem_text(*text == '"' ? text + 1 : text);
-
-    if (*text == '"' && *copy && copy[strlen(copy) - 1] == '"')
-        copy[strlen(copy) - 1] = '\0';
-    return copy;
-}
-
 static char *text_or_null(const struct settings *v, size_t row)
 {
     const char *text = settings_text(v, row);
@@ -184,61 +347,36 @@ static bool files_holds(const struct policy *p, const struct settings_item *item
     return strcasecmp(item->qualifier, p->is_prime ? "non_prime" : "prime") != 0;
 }
 
-static void say_invalid(const char *what, int line, const struct err *e)
-{
-    log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line %d: Invalid %s: %s", line, what,
-              e->text);
-}
-
-/* Lines in their order; without a line for vnodes the preset holds. */
+/* Lines in their order, those that are wrong left out; without a line for vnodes the preset holds. */
 static void take_sort_keys(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
-    struct err e;
 
     for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
-        if (files_holds(p, item) && sort_keys_add_job(p, item->value, &e) < 0)
-            say_invalid("job_sort_key", item->line, &e);
+        if (files_holds(p, item))
+            (void)sort_keys_add_job(p, item->value, NULL);
     if (!settings_item(v, OPT_node_sort_key, 0))
         sort_keys_add_node(p, rows[OPT_node_sort_key].preset, NULL);
     for (size_t i = 0; (item = settings_item(v, OPT_node_sort_key, i)) != NULL; i++)
-        if (files_holds(p, item) && sort_keys_add_node(p, item->value, &e) < 0)
-            say_invalid("node_sort_key", item->line, &e);
+        if (files_holds(p, item))
+            (void)sort_keys_add_node(p, item->value, NULL);
 }
 
-/* "licences !/site/count tool" */
-static bool parse_dynamic(char *text, struct policy_dynamic *out)
-{
-    size_t n = strcspn(text, " \t!");
-    char *command = text + n + strspn(text + n, " \t");
-
-    if (n == 0 || command[0] != '!' || command[1] != '/')
-        return false;
-    text[n] = '\0';
-    *out = (struct policy_dynamic){.resource = mem_text(text), .command = mem_text(command + 1)};
-    return true;
-}
-
-/* A line that is wrong is said and left out, the others hold. */
+/* A line that is wrong is left out, the others hold. */
 static void files_take_dynamic(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
     size_t cap = 0;
-    struct err e;
 
     for (size_t i = 0; (item = settings_item(v, OPT_server_dyn_res, i)) != NULL; i++) {
-        struct policy_dynamic one;
-        char *text = without_quotes(item->value);
-        bool good = p->n_dynamic < DYNAMIC_MAX && parse_dynamic(text, &one);
-        free(text);
-        if (!good) {
-            err_set(&e, EINVAL, "%s: it is \"RESOURCE !/SCRIPT ARGUMENTS\", %d at most", item->value,
-                    DYNAMIC_MAX);
-            say_invalid("server_dyn_res", item->line, &e);
-            continue;
+        char *text = without_quotes(item->value), *command;
+
+        if (p->n_dynamic < DYNAMIC_MAX && parse_dynamic(text, &command)) {
+            p->dynamic = mem_room(p->dynamic, p->n_dynamic, &cap, sizeof *p->dynamic);
+            p->dynamic[p->n_dynamic++] =
+                (struct policy_dynamic){.resource = mem_text(text), .command = mem_text(command)};
         }
-        p->dynamic = mem_room(p->dynamic, p->n_dynamic, &cap, sizeof *p->dynamic);
-        p->dynamic[p->n_dynamic++] = one;
+        free(text);
     }
 }
 
@@ -274,20 +412,11 @@ static bool is_on(const struct policy *p, const struct settings *v, size_t row)
     return units_parse_bool(at_present(p, v, row), &on, NULL) == 0 && on;
 }
 
-static const char *const entities[SHARE_OF_COUNT] = {[SHARE_OF_USER] = "euser",
-                                                     [SHARE_OF_GROUP] = "egroup",
-                                                     [SHARE_OF_ACCOUNT] = "Account_Name",
-                                                     [SHARE_OF_QUEUE] = "queue",
-                                                     [SHARE_OF_GROUP_USER] = "egroup:euser"};
-
 static enum share_entity entity_of(const char *value)
 {
-    for (int i = 0; i < SHARE_OF_COUNT; i++)
-        if (strcasecmp(entities[i], value) == 0)
-            return (enum share_entity)i;
-    log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
-              "Error reading line: fairshare_entity %s is erroneous (or deprecated).", value);
-    return SHARE_OF_USER;
+    int i = find_entity(value);
+
+    return i < SHARE_OF_COUNT ? (enum share_entity)i : SHARE_OF_USER;
 }
 
 static void take_shares(struct policy *p, const struct settings *v)
@@ -301,12 +430,8 @@ static void take_shares(struct policy *p, const struct settings *v)
     p->share_decay_s = settings_duration_s(v, OPT_fairshare_decay_time);
     p->share_decay = settings_real(v, OPT_fairshare_decay_factor);
     p->share_enforce = settings_bool(v, OPT_fairshare_enforce_no_shares);
-    if (p->share_decay <= 0 || p->share_decay >= 1) {
-        log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
-                  "Error reading line: fairshare_decay_factor %g is not between 0 and 1: 0.5 is used",
-                  p->share_decay);
-        p->share_decay = 0.5;
-    }
+    if (!is_factor(p->share_decay))
+        p->share_decay = strtod(rows[OPT_fairshare_decay_factor].preset, NULL);
     free(entity);
 }
 
@@ -316,7 +441,7 @@ static void take_hours(struct policy *p, const struct settings *v)
     p->prime_exempt = settings_bool(v, OPT_prime_exempt_anytime_queues);
     if (units_parse_duration_s(at_present(p, v, OPT_prime_spill), &p->prime_spill_s, NULL) < 0)
         p->prime_spill_s = 0;
-    p->resv_ignores_dedicated = strcmp(settings_text(v, OPT_resv_confirm_ignore), "dedicated_time") == 0;
+    p->resv_ignores_dedicated = strcasecmp(settings_text(v, OPT_resv_confirm_ignore), "dedicated_time") == 0;
     p->prime_prefix = text_or_null(v, OPT_primetime_prefix);
     p->nonprime_prefix = text_or_null(v, OPT_nonprimetime_prefix);
     p->dedicated_prefix = text_or_null(v, OPT_dedicated_prefix);
@@ -328,9 +453,6 @@ static void take_spread(struct policy *p, const struct settings *v)
     const char *value = at_present(p, v, OPT_smp_cluster_dist);
 
     p->round_hosts = strcasecmp(value, "round_robin") == 0;
-    if (!p->round_hosts && strcasecmp(value, "pack") != 0)
-        log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
-                  "smp_cluster_dist %s is neither pack nor round_robin: pack is used", value);
     if (!p->round_hosts || !policy_sorts_by_use(p))
         return;
     log_event(
@@ -342,8 +464,6 @@ static void take_spread(struct policy *p, const struct settings *v)
 /* Called again at each change of the hours, so everything begins from what the lines say. */
 void files_apply_config(const struct settings *v, struct policy *p)
 {
-    const char *check = settings_text(v, OPT_max_job_check);
-
     files_forget(p);
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
@@ -357,20 +477,22 @@ void files_apply_config(const struct settings *v, struct policy *p)
     p->preemptive = is_on(p, v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
     p->update_comments = settings_bool(v, OPT_update_comments);
-    p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
+    if (units_parse_int(settings_text(v, OPT_max_job_check), 0, INT32_MAX, &p->max_job_check, NULL) < 0)
+        p->max_job_check = 0;
     take_sort_keys(p, v);
     take_spread(p, v);
     files_take_dynamic(p, v);
 }
 
 /* A missing file is written, so that an administrator finds every option with its sentence. */
-struct settings *files_load_config(const char *path, struct err *e)
+struct settings *files_load_config(const char *path, const struct files_listener *to, struct err *e)
 {
     const struct settings_schema schema = {.style = SETTINGS_COLON,
                                            .rows = rows,
                                            .n_rows = OPT_COUNT,
                                            .qualifiers = when,
-                                           .other = files_other_name};
+                                           .other = files_other_name,
+                                           .context = (void *)(uintptr_t)to};
     struct settings *v;
 
     v = settings_load(&schema, path, e);
@@ -380,14 +502,16 @@ struct settings *files_load_config(const char *path, struct err *e)
         if (!v) /* it could not be written */
             v = settings_presets(&schema, e);
     }
-    if (v)
+    if (v) {
+        judge_lines(v, to);
         name_what_does_nothing(v);
+    }
     return v;
 }
 
-int files_read_config(const char *path, struct policy *p, struct err *e)
+int files_read_config(const char *path, struct policy *p, const struct files_listener *to, struct err *e)
 {
-    struct settings *v = files_load_config(path, e);
+    struct settings *v = files_load_config(path, to, e);
 
     if (!v)
         return -1;

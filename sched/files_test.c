@@ -50,13 +50,13 @@ static void a_missing_file_is_written_and_means_the_defaults(void **state)
     struct place *p = *state;
     struct err e;
 
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_int_equal(access(p->path, R_OK), 0);
     assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.update_comments);
     /* and what was written reads as the same */
     policy_fini(&p->policy);
     policy_init(&p->policy);
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_true(p->policy.preemptive && p->policy.by_queue && !p->policy.round_hosts);
     assert_int_equal(p->policy.n_node_sort, 1);
     assert_int_equal(p->policy.node_sort[0].what, NODE_BY_PRIORITY);
@@ -79,7 +79,7 @@ static void settings_reach_the_policy(void **state)
                     "max_job_check: 7\n"
                     "fair_share: true ALL\n"
                     "preempt_order: \"SCR\"\n");
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_false(p->policy.by_queue || p->policy.preemptive || p->policy.update_comments);
     assert_int_equal(p->policy.n_job_sort, 2);
     assert_string_equal(p->policy.job_sort[0].resource, "ncpus");
@@ -109,7 +109,7 @@ static void sort_keys_have_all_their_forms(void **state)
                     "job_sort_key: \"sort_priority LOW\"\n"
                     "job_sort_key: \"mem\"\n"
                     "round_robin: True\nsmp_cluster_dist: round_robin\n");
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_int_equal(p->policy.n_node_sort, 5);
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(p->policy.node_sort[i].what, whats[i]);
@@ -134,7 +134,7 @@ static void a_bad_file_changes_nothing(void **state)
 
     p->policy.max_job_check = 5;
     write_config(p, "by_queue: perhaps\nmax_job_check: 9\n");
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), -1);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), -1);
     assert_non_null(strstr(e.text, "by_queue"));
     assert_true(p->policy.by_queue);
     assert_int_equal(p->policy.max_job_check, 5);
@@ -147,12 +147,12 @@ static void what_holds_outside_prime_time_is_not_taken(void **state)
 
     write_config(p,
                  "preemptive_sched: true prime\npreemptive_sched: false non_prime\nby_queue: false prime\n");
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_true(p->policy.preemptive);
     assert_false(p->policy.by_queue);
     /* and the other way round */
     p->policy.is_prime = false;
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_false(p->policy.preemptive);
     assert_true(p->policy.by_queue);
 }
@@ -165,14 +165,14 @@ static void hours_reach_the_policy(void **state)
     write_config(p,
                  "backfill_prime: True prime\nprime_spill: 1:00:00 prime\nprime_exempt_anytime_queues: true\n"
                  "primetime_prefix: day_\nnonprimetime_prefix: night_\ndedicated_prefix: all_\n");
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_true(p->policy.backfill_prime && p->policy.prime_exempt);
     assert_int_equal(p->policy.prime_spill_s, 3600);
     assert_string_equal(p->policy.prime_prefix, "day_");
     assert_string_equal(p->policy.nonprime_prefix, "night_");
     assert_string_equal(p->policy.dedicated_prefix, "all_");
     p->policy.is_prime = false;
-    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &files_log, &e), 0);
     assert_false(p->policy.backfill_prime);
     assert_int_equal(p->policy.prime_spill_s, 0);
 }

@@ -32,6 +32,7 @@
 #include "scheduler.h"
 #include "settings.h"
 #include "strbuf.h"
+#include "units.h"
 
 struct settings_of_main {
     const char *name, *priv, *config, *log_file;
@@ -98,6 +99,17 @@ static int sched_main_take_option(void *context, const struct option_row *row, c
     return 0;
 }
 
+/* PBS's words. A good value does nothing: the scheduler needs one thread. */
+static int sched_main_take_threads(void *context, const struct option_row *row, const char *value,
+                                   struct err *e)
+{
+    int64_t n;
+
+    return units_parse_int(value, 1, INT32_MAX, &n, NULL) == 0
+               ? 0
+               : err_set(e, EINVAL, "%s: bad num threads value", value);
+}
+
 static const struct option_row rows[] = {
     {'I', NULL, OPTION_VALUE, "sched_name", "the sched object to serve (default)", sched_main_take_option,
      OPT_NAME},
@@ -111,7 +123,7 @@ static const struct option_row rows[] = {
     {'l', NULL, OPTION_ALONE, NULL, "kept for old scripts", sched_main_take_option, OPT_IGNORED},
     {'n', NULL, OPTION_ALONE, NULL, "kept for old scripts", sched_main_take_option, OPT_IGNORED},
     {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", sched_main_take_option, OPT_IGNORED},
-    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", sched_main_take_option,
+    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", sched_main_take_threads,
      OPT_IGNORED},
     {0, "print-config", OPTION_ALONE, NULL, "print sched_config with every option at its default",
      sched_main_take_option, OPT_PRINT},
@@ -199,7 +211,7 @@ static void sched_main_hours_turn(void *arg)
 static int take_files(struct sched_main_program *p, struct err *e)
 {
     int64_t now_s = clock_wall_s(clock_real());
-    struct settings *v = files_load_config(p->config, e);
+    struct settings *v = files_load_config(p->config, &files_log, e);
 
     files_read_times(p->places.priv, now_s, &p->policy);
     if (!v)

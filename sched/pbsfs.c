@@ -213,7 +213,7 @@ static int read_all(struct pbsfs *x, struct err *e)
     (void)snprintf(path, sizeof path, "%s/sched_config", x->priv);
     if (access(path, R_OK) < 0)
         return err_errno(e, errno, "%s", path);
-    if (files_read_config(path, &x->policy, e) < 0)
+    if (files_read_config(path, &x->policy, &files_log, e) < 0)
         return -1;
     (void)snprintf(path, sizeof path, "%s/resource_group", x->priv);
     rc = access(path, F_OK) < 0 ? 0 : file_read(AT_FDCWD, path, GROUP_MAX, &text, NULL, e);

@@ -208,7 +208,7 @@ static int config_take_dynamic(struct config *c, const char *name, const char *c
     return d->name ? 0 : err_no_memory(e);
 }
 
-static int config_take_resource(void *context, const char *name, const char *value, struct err *e)
+static int config_take_resource(void *context, const char *name, const char *value, int line, struct err *e)
 {
     struct config *c = context;
     struct config_resource *more;
