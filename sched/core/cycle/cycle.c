@@ -603,15 +603,6 @@ void cycle_retry_all(struct cycle *c)
 
 /* --- comments ---------------------------------------------------------------------------------------- */
 
-/* An array that has begun says when; a victim that is suspended says for whom, which no state of the cluster changes. */
-static bool has_own_comment(const struct job *j)
-{
-    static const char suspended[] = "Suspended for ";
-
-    return j->state == 'B' ||
-           (j->state == 'S' && j->comment && strncmp(j->comment, suspended, sizeof suspended - 1) == 0);
-}
-
 /* Goes class by class with a cursor in each, since the caller stops when enough requests are open. Where
  * the heap of a class changes between two calls, a job that has moved to a place before the cursor keeps
  * its old comment until the class is told again. */
@@ -624,10 +615,9 @@ const struct job *cycle_next_comment(struct cycle *c, const char **comment)
             continue;
         while (k->cursor < k->n) {
             struct job *j = k->heap[k->cursor++];
-            if (j->comment == k->comment || has_own_comment(j))
-                continue;
-            *comment = k->comment;
-            return j;
+            *comment = cycle_decide_comment(c, j, k->comment);
+            if (*comment && (!j->comment || strcmp(*comment, j->comment) != 0))
+                return j;
         }
         k->told = true;
         k->cursor = 0;

@@ -41,13 +41,43 @@ static struct job *cycle_answers_give_back(struct cycle *c, struct job *j)
     return array;
 }
 
+/* The server's words become the comment of the job that it refuses. */
+static void cycle_answers_say(struct cycle *c, const struct job *j, const struct reason *why,
+                              struct decisions *d)
+{
+    char text[REASON_TEXT_MAX];
+    const char *comment = cycle_decide_comment(c, j, reason_comment(why, text));
+
+    if (comment && cluster_policy(c->cl)->update_comments)
+        decisions_add(d, DECIDE_COMMENT, j->id, comment);
+}
+
+/* The server knows more than the mirror: none of the class is tried again before something changes, and all of it say why. */
+static void cycle_answers_wait(struct class *k, const struct reason *why, const struct cycle *c)
+{
+    char text[REASON_TEXT_MAX];
+
+    if (!k)
+        return;
+    k->why = *why;
+    classes_say(k, reason_comment(why, text));
+    cycle_decide_failed(c, k);
+}
+
+static void cycle_answers_error(struct reason *why, int code, const char *text)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "%d", code);
+    reason_set(why, REASON_PBS_ERROR, text, number);
+}
+
 /* Ways out, in order: the job has gone; it was taken; it awaits room elsewhere, so only the attempt is
  * over; the server saw less room; it refused the job itself. */
 void cycle_answer_order(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, id);
     struct reason why;
-    char number[16], comment[REASON_TEXT_MAX];
 
     if (code == 0)
         decisions_log(d, LOGE_SCHED, id, "Job run");
@@ -67,9 +97,10 @@ void cycle_answer_order(struct cycle *c, const char *id, int code, const char *t
     j = cycle_answers_give_back(c, j);
     if (!j)
         return;
-    if (code ==
-        PBSE_RESCUNAV) { /* the server knows more than the mirror: not again before something changes */
-        cycle_decide_failed(c, j->class);
+    cycle_answers_error(&why, code, text);
+    cycle_answers_say(c, j, &why, d);
+    if (code == PBSE_RESCUNAV) {
+        cycle_answers_wait(j->class, &why, c);
         return;
     }
     /* The order counts as accepted, so that the next change of the job ends it; otherwise retry_refused does. */
@@ -77,21 +108,6 @@ void cycle_answer_order(struct cycle *c, const char *id, int code, const char *t
     cluster_order_taken(j);
     c->n_refused++;
     c->refused_s = c->now_s + RETRY_REFUSED_S;
-    snprintf(number, sizeof number, "%d", code);
-    reason_set(&why, REASON_PBS_ERROR, text, number);
-    if (j->state != 'B')
-        decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
-}
-
-/* The words of a refusal become the comment of the job that it stops. */
-static void say_error(struct cycle *c, const char *id, int code, const char *text)
-{
-    char number[16], comment[REASON_TEXT_MAX];
-    struct reason why;
-
-    snprintf(number, sizeof number, "%d", code);
-    reason_set(&why, REASON_PBS_ERROR, text, number);
-    decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
 }
 
 /* A provisional job that is still under another order (ORDER_NONE is false) is kept: that order's answer is
@@ -99,6 +115,7 @@ static void say_error(struct cycle *c, const char *id, int code, const char *tex
 void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, urgent);
+    struct reason why;
 
     c->d = d;
     if (code == 0) {
@@ -112,11 +129,12 @@ void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char
         j = cycle_answers_give_back(c, j);
     if (!j)
         return;
-    cycle_decide_failed(c, j->class); /* the server saw more than we do: not before something changes */
+    cycle_answers_error(&why, code, text);
+    cycle_answers_wait(j->class, &why, c);
     if (j->urged)
         cycle_decide_refuse(c, j, text);
-    else if (j->state != 'B') /* an array that has begun says when */
-        say_error(c, j->id, code, text);
+    else
+        cycle_answers_say(c, j, &why, d);
 }
 
 /* The words are PBS's. A victim that ended by itself (PREEMPT_ENDED) has no method, and no line. */

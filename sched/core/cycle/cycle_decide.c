@@ -4,7 +4,9 @@
  * This is the lowest file of the cycle: cycle.c, cycle_preempt.c and cycle_answers.c call it, and it calls none of them. */
 #include "cycle_decide.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "classes.h"
 #include "fairshare_accrual.h"
@@ -118,4 +120,18 @@ void cycle_decide_failed(const struct cycle *c, struct class *k)
         return;
     k->failed_at = cluster_news(c->cl);
     k->failed_stoppable = cluster_stoppable(c->cl);
+}
+
+const char *cycle_decide_comment(struct cycle *c, const struct job *j, const char *comment)
+{
+    static const char suspended[] = "Suspended for ", error[] = "Not Running: PBS Error";
+    bool is_error = strncmp(comment, error, sizeof error - 1) == 0;
+
+    if (j->state == 'B')
+        return NULL;
+    if (j->state != 'S' || !j->comment || strncmp(j->comment, suspended, sizeof suspended - 1) != 0)
+        return comment;
+    (void)snprintf(c->own_comment, sizeof c->own_comment, "%.*s%s%s", (int)strcspn(j->comment, ";"),
+                   j->comment, is_error ? "; " : "", is_error ? comment : "");
+    return c->own_comment;
 }

@@ -26,6 +26,11 @@ void cycle_decide_refuse(struct cycle *c, struct job *j, const char *text);
 /* Do not try this class again before news comes, or a job becomes stoppable. NULL is ignored. */
 void cycle_decide_failed(const struct cycle *c, struct class *k);
 
+/* What the job says where its class says `comment`. A suspended victim says for whom it is (the server has written that),
+ * and behind it why the server would not resume it, where that is the comment: the text is c->own_comment then. NULL: an
+ * array that has begun, which says when. */
+const char *cycle_decide_comment(struct cycle *c, const struct job *j, const char *comment);
+
 /* A request (qrun) asks that this job be run at once, before all others, stopping what it must. `job`: an
  * identifier, also that of a subjob whose index is queued. Return false if there is no such job, it is in a
  * queue of another scheduler, or it cannot be run as it is. The next cycle_run decides: RUN, PREEMPT or

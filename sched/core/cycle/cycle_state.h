@@ -21,6 +21,9 @@ struct placer;
 struct plans;
 struct trial;
 
+/* A name of a job and a reason behind it; the server cuts comments at 255. */
+enum { CYCLE_OWN_COMMENT_MAX = 512 };
+
 struct cycle {
     /* cycle.c creates these; each is changed by its own functions */
     struct cluster *cl;
@@ -50,8 +53,9 @@ struct cycle {
     /* when there is something to do though no news has come: cycle.c reads */
     bool rerate;         /* the next cycle rates all jobs again; cycle.c */
     int64_t primetime_s; /* when prime or dedicated time begins or ends next; 0: never; cycle.c */
-    size_t n_refused;    /* cycle_answers.c counts, cycle.c begins again at 0 */
-    int64_t refused_s;   /* when refused jobs are tried again; cycle_answers.c */
+    char own_comment[CYCLE_OWN_COMMENT_MAX]; /* of a suspended victim; cycle_decide.c */
+    size_t n_refused;                        /* cycle_answers.c counts, cycle.c begins again at 0 */
+    int64_t refused_s;                       /* when refused jobs are tried again; cycle_answers.c */
     int64_t
         forget_s; /* when those who failed to give way may be tried again; 0: there are none; cycle_preempt.c */
 

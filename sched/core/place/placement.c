@@ -586,14 +586,17 @@ static bool place_packed(struct placement_search *s)
         const struct host *h = s->nodes[i]->host;
         if (h->nodes[0] != s->nodes[i]) /* each host once */
             continue;
+        bool is_open = false;
         amounts_clear(&sum);
         for (size_t k = 0; k < h->n; k++)
-            if (match_open(s->a, h->nodes[k]))
+            if (match_open(s->a, h->nodes[k])) {
                 placement_add_free(s, h->nodes[k], &sum);
+                is_open = true;
+            }
         /* Where only some resources are checked, the sum of all says nothing. */
         bool lacks =
             !amounts_cover(&sum, &s->a->request->total, &lack) && !cluster_policy(s->p->cl)->resources;
-        search_log_host(s->p->log, s->a, h->name, lacks ? placement_name_of(s, lack) : NULL);
+        search_log_host(s->p->log, s->a, h->name, is_open, lacks ? placement_name_of(s, lack) : NULL);
         if (lacks)
             continue;
         s->only = h;

@@ -74,12 +74,15 @@ void search_log_end(struct decisions *log, const struct asker *a, const struct c
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Failed to satisfy subchunk: %s", k->text);
 }
 
-void search_log_host(struct decisions *log, const struct asker *a, const char *host, const char *lacks)
+void search_log_host(struct decisions *log, const struct asker *a, const char *host, bool is_open,
+                     const char *lacks)
 {
     if (!search_log_is_on(log, a))
         return;
     decisions_log(log, LOGE_DEBUG3, a->job->id, "Evaluating host %s", host);
-    if (lacks)
+    if (!is_open)
+        decisions_log(log, LOGE_DEBUG3, a->job->id, "No free nodes available");
+    else if (lacks)
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Insufficient host-level resources %s", lacks);
 }
 

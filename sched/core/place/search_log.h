@@ -21,8 +21,10 @@ void search_log_begin(struct decisions *log, const struct asker *a, const struct
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
                     const struct allocation *out, size_t first, bool done);
 
-/* place=pack looks at one host after the other. `lacks`: what all its vnodes together have too little of; NULL: nothing. */
-void search_log_host(struct decisions *log, const struct asker *a, const char *host, const char *lacks);
+/* place=pack looks at one host after the other. `is_open`: one of its vnodes takes jobs; `lacks`: what all of these together have
+ * too little of; NULL: nothing. */
+void search_log_host(struct decisions *log, const struct asker *a, const char *host, bool is_open,
+                     const char *lacks);
 
 /* Placement sets: one is looked at; it could never take the job (`why`: the reason); no set could. `value` NULL: not set. */
 void search_log_set(struct decisions *log, const struct asker *a, const char *res, const char *value);

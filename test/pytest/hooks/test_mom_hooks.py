@@ -161,6 +161,31 @@ def test_suspension_and_its_end_have_their_events(complex, hooks):
     complex.qmgr("unset node n2 comment")
 
 
+def test_a_victim_whose_resumption_a_hook_refuses_says_so_behind_the_word_for_whom_it_is_suspended(complex, hooks):
+    empty(complex)
+    hooks.make("before", "execjob_preresume", "if not pbs.server().vnode('n2').comment:\n    e.reject('not yet')\n")
+    complex.make_queue("urgent", Priority="200")
+    low = complex.submit(select="1:ncpus=4:host=n1")
+    complex.wait(low)
+    high = complex.submit(select="1:ncpus=4:host=n1", queue="urgent")
+    complex.wait(low, state="S")
+    suspended = f"Suspended for {high}"
+    until(lambda: complex.stat(low)["comment"] == suspended, lambda: complex.describe(low))
+    complex.api.delete(high)
+    until(lambda: complex.stat(low)["comment"].startswith(f"{suspended}; Not Running: PBS Error: "), lambda: complex.describe(low))
+    assert "not yet" in complex.stat(low)["comment"]
+    other = complex.submit(select="1:ncpus=1:host=n1")  # what is short now is room
+    complex.wait(other)
+    until(lambda: complex.stat(low)["comment"] == suspended, lambda: complex.describe(low))
+    complex.qmgr("set node n2 comment=ready")
+    complex.api.delete(other)
+    complex.wait(low, state="R")
+    complex.qmgr("unset node n2 comment")
+    complex.api.delete(low)
+    complex.wait_gone(low)
+    complex.qmgr("delete queue urgent")
+
+
 def test_a_start_that_fails_has_the_abort_event_in_place_of_the_end(complex, hooks):
     empty(complex)
     complex.set_server("scheduling", "False")
