@@ -63,7 +63,7 @@ def test_a_vnode_takes_no_more_jobs_than_it_may(cx, sim):
         cx.qmgr(f"set node {node} {limit}")
     jobs = [sim.job(select="1:ncpus=1") for _ in range(4)]
     assert [place(cx, job) for job in jobs[:3]] == ["(s1:ncpus=1)", "(s2:ncpus=1)", "(s3:ncpus=1)"]
-    wait_comment(cx, jobs[3], "Not Running: Node has reached job run limit")
+    wait_comment(cx, jobs[3], "Not Running: Node has reached ")  # which of the three is named is not said
     cx.api.delete(jobs[1])
     assert place(cx, jobs[3]) == "(s2:ncpus=1)"
 
