@@ -14,10 +14,20 @@
 #include <time.h>
 
 #include "mem.h"
+#include "units.h"
 #include "words.h"
 
 /* YEAR_DAYS: of a leap year, counted from 1. LINE_MAX_LEN: what is longer is cut. */
-enum { DAYS = 7, YEAR_DAYS = 367, LINE_MAX_LEN = 512, MINUTES = 1440, NEVER = -1, WHOLE_DAY = -2 };
+enum {
+    DAYS = 7,
+    YEAR_MIN = 1970,
+    YEAR_MAX = 9999,
+    YEAR_DAYS = 367,
+    LINE_MAX_LEN = 512,
+    MINUTES = 1440,
+    NEVER = -1,
+    WHOLE_DAY = -2
+};
 
 struct day {        /* minutes after midnight, NEVER or WHOLE_DAY */
     int begin, end; /* of prime time */
@@ -224,6 +234,18 @@ static int read_day(struct prime_calendar_reading *r, const struct words *w)
     return 0;
 }
 
+/* Without a number, or with 0, it is always prime time. */
+static int read_year(struct prime_calendar_reading *r, const struct words *w)
+{
+    int64_t year = 0;
+
+    r->year = 0;
+    if (w->n > 1 && units_parse_int(w->w[1], 0, YEAR_MAX, &year, NULL) < 0)
+        return -1;
+    r->year = (int)year;
+    return 0;
+}
+
 /* YEAR, a day of the year that is a holiday, or hours of a day. */
 static int read_holiday_line(struct prime_calendar_reading *r, const struct words *w)
 {
@@ -232,10 +254,8 @@ static int read_holiday_line(struct prime_calendar_reading *r, const struct word
 
     if (strcasecmp(w->w[0], "HOLIDAYFILE_VERSION1") == 0)
         return 0;
-    if (strcasecmp(w->w[0], "YEAR") == 0) {
-        r->year = w->n > 1 ? atoi(w->w[1]) : 0;
-        return 0;
-    }
+    if (strcasecmp(w->w[0], "YEAR") == 0)
+        return read_year(r, w);
     if (*end || !isdigit((unsigned char)*w->w[0]))
         return read_day(r, w);
     if (day < 1 || day >= YEAR_DAYS)
@@ -289,15 +309,17 @@ void prime_calendar_read_holidays(struct prime_calendar *p, const char *text, in
 
 /* --- dedicated time ----------------------------------------------------------------------------------- */
 
+/* A day that its month does not have, and a year of two digits, is an error. */
 static int parse_moment(const char *date, const char *hour, int64_t *out)
 {
     struct tm tm = {.tm_isdst = -1};
     const char *a = strptime(date, "%m/%d/%Y", &tm), *b = strptime(hour, "%H:%M", &tm);
+    int day = tm.tm_mday;
 
-    if (!a || *a || !b || *b)
+    if (!a || *a || !b || *b || tm.tm_year < YEAR_MIN - 1900)
         return -1;
     *out = (int64_t)mktime(&tm);
-    return 0;
+    return tm.tm_mday == day ? 0 : -1;
 }
 
 /* 1: a period; 0: the line is empty; -1: an error. */

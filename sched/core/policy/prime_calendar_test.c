@@ -106,7 +106,9 @@ static void what_is_wrong_is_said(void **state)
 {
     const struct {
         const char *text, *said;
-    } rows[] = {{"YEAR 2026\nweekday 0660 1730\n", "Error on line 2, line started with: weekday"},
+    } rows[] = {{"# of a site\nYEAR this\n", "Error on line 2, line started with: YEAR"},
+                {"YEAR -1\n", "Error on line 1, line started with: YEAR"},
+                {"YEAR 2026\nweekday 0660 1730\n", "Error on line 2, line started with: weekday"},
                 {"YEAR 2026\n\nfunday 0600 1730\n", "Error on line 3, line started with: funday"},
                 {"YEAR 2026\n400 Never\n", "Error on line 2, line started with: 400"},
                 {"YEAR 2025\nweekday 0600 1730\n", "The holiday file is out of date; please update it."},
@@ -147,6 +149,8 @@ static void dedicated_time_begins_and_ends(void **state)
     assert_int_equal(prime_calendar_read_dedicated(p, "02/01/2026 10:00 02/01/2026\n", &e), -1);
     assert_non_null(strstr(e.text, "line 1"));
     assert_int_equal(prime_calendar_read_dedicated(p, "02/01/2026 12:00 02/01/2026 10:00\n", &e), -1);
+    assert_int_equal(prime_calendar_read_dedicated(p, "02/01/26 10:00 02/01/26 12:00\n", &e), -1);
+    assert_int_equal(prime_calendar_read_dedicated(p, "02/30/2026 10:00 03/04/2026 12:00\n", &e), -1);
     assert_true(prime_calendar_is_dedicated(p, at(1, 5, 0, 0)));
     prime_calendar_destroy(p);
 }
