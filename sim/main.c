@@ -159,6 +159,22 @@ static void sim_main_ended(void *arg, uint32_t line)
         sim_feed_ended(p->feed, line);
 }
 
+/* The parts above the loop, in the order in which each needs the ones before it. Those that this simulation does not use stay NULL. */
+static int sim_main_create(struct sim_main_program *p, const struct execsim_options *o, const char *workload,
+                           struct err *e)
+{
+    if (workload && !(p->feed = sim_feed_create(p->loop, workload, o->socket_path, e)))
+        return -1;
+    p->sim = execsim_create(p->loop, o, e);
+    if (!p->sim)
+        return -1;
+    if (o->clock && !(p->advance = sim_advance_create(p->loop, o->clock, p->sim, p->feed, e)))
+        return -1;
+    if (o->job.by_hand && !(p->commands = sim_commands_create(p->loop, p->sim, e)))
+        return -1;
+    return 0;
+}
+
 static int sim_main_serve(struct execsim_options *o, const char *workload, struct err *e)
 {
     struct sim_main_program p = {.loop = loop_create(o->clock, e)};
@@ -171,13 +187,10 @@ static int sim_main_serve(struct execsim_options *o, const char *workload, struc
         o->job.ended_arg = &p;
         o->takes_notice = true;
     }
-    if (intr && (!workload || (p.feed = sim_feed_create(p.loop, workload, o->socket_path, e))) &&
-        (p.sim = execsim_create(p.loop, o, e)) &&
-        (!o->clock || (p.advance = sim_advance_create(p.loop, o->clock, p.sim, p.feed, e))) &&
-        (!o->job.by_hand || (p.commands = sim_commands_create(p.loop, p.sim, e))))
+    if (intr && sim_main_create(&p, o, workload, e) == 0)
         rc = loop_run(p.loop, e);
-    if (rc == 0 && p.feed && sim_feed_check(p.feed, e) < 0)
-        rc = -1;
+    if (rc == 0 && p.feed)
+        rc = sim_feed_check(p.feed, e);
     sim_commands_destroy(p.commands);
     sim_advance_destroy(p.advance);
     execsim_destroy(p.sim);

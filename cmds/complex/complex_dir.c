@@ -208,26 +208,38 @@ static int write_job_environment(const struct complex_dir *d, struct err *e)
     return write_text(complex_dir_path(d, path, "home/pbs_environment"), &b, 0644, e);
 }
 
-int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
+static int make_dirs(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
 {
-    char path[PATH_MAX], name[COMPLEX_NAME_MAX];
-    struct strbuf b;
-    uint16_t port;
-
-    complex_ports_sweep(&complex_ports,
-                        d->root); /* of a complex in this directory that was removed by hand */
     if (file_make_dirs(d->root, geteuid() == 0 ? 0755 : 0700, e) < 0 || make_dir(d, "home", 0755, e) < 0 ||
-        make_dir(d, "mom", 0755, e) < 0 || (p->postgres && make_dir(d, "pgsql", 0755, e) < 0) ||
-        complex_ports_claim(&complex_ports, d->root, &port, e) < 0)
+        make_dir(d, "mom", 0755, e) < 0)
         return -1;
+    return p->postgres ? make_dir(d, "pgsql", 0755, e) : 0;
+}
+
+/* pbs.conf of the first server. With a second one, its address is in both. */
+static int make_server(const struct complex_dir *d, const struct complex_plan *p, uint16_t port,
+                       struct err *e)
+{
+    char path[PATH_MAX];
+    struct strbuf b;
+
     strbuf_init(&b, CONF_TEXT_MAX);
     if (add_server_keys(d, &b, port, p->postgres, e) < 0 || (p->pair && make_second(d, &b, port, e) < 0)) {
         strbuf_fini(&b);
         return -1;
     }
-    if (write_text(complex_dir_path(d, path, "pbs.conf"), &b, 0644, e) < 0)
-        return -1;
-    if (write_job_environment(d, e) < 0)
+    return write_text(complex_dir_path(d, path, "pbs.conf"), &b, 0644, e);
+}
+
+int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
+{
+    char name[COMPLEX_NAME_MAX];
+    uint16_t port;
+
+    complex_ports_sweep(&complex_ports,
+                        d->root); /* of a complex in this directory that was removed by hand */
+    if (make_dirs(d, p, e) < 0 || complex_ports_claim(&complex_ports, d->root, &port, e) < 0 ||
+        make_server(d, p, port, e) < 0 || write_job_environment(d, e) < 0)
         return -1;
     for (int i = 0; i < p->nodes; i++)
         if (complex_dir_add_mom(d, NULL, p, name, e) < 0)

@@ -205,11 +205,12 @@ static int (*const start_steps[])(struct pbs_complex_settings *s, struct err *e)
     wait_for_nodes, /* until each node is up */
 };
 
-/* Refuse options that differ from the existing complex: a script would run on other nodes than it asks for. */
-static int check_same(struct pbs_complex_settings *s, const struct complex_plan *p, struct err *e)
+static const char differs_remedy[] =
+    "pbs_complex add-node adds one, stop --purge removes the complex, --dir starts another";
+
+/* Compare only what the command line names, with the first node: all were made alike. */
+static int check_same_nodes(struct pbs_complex_settings *s, const struct complex_plan *p, struct err *e)
 {
-    static const char remedy[] =
-        "pbs_complex add-node adds one, stop --purge removes the complex, --dir starts another";
     struct complex_plan is;
     char mem[COMPLEX_MEM_MAX];
 
@@ -217,16 +218,24 @@ static int check_same(struct pbs_complex_settings *s, const struct complex_plan 
         return -1;
     if (s->nodes && p->nodes != s->moms.n)
         return err_set(e, EEXIST, "the complex in %s has %d nodes, not %d; %s", s->d.root, s->moms.n,
-                       p->nodes, remedy);
+                       p->nodes, differs_remedy);
     if (s->ncpus && p->ncpus != is.ncpus)
         return err_set(e, EEXIST, "the nodes of the complex in %s have ncpus %d, not %d; %s", s->d.root,
-                       is.ncpus, p->ncpus, remedy);
+                       is.ncpus, p->ncpus, differs_remedy);
     if (s->mem && strcasecmp(p->mem, is.mem ? is.mem : "") != 0)
         return err_set(e, EEXIST, "the nodes of the complex in %s have memory %s, not %s; %s", s->d.root,
-                       is.mem ? is.mem : "of the hardware", p->mem, remedy);
+                       is.mem ? is.mem : "of the hardware", p->mem, differs_remedy);
+    return 0;
+}
+
+/* Refuse options that differ from the existing complex: a script would run on other nodes than it asks for. */
+static int check_same(struct pbs_complex_settings *s, const struct complex_plan *p, struct err *e)
+{
+    if (check_same_nodes(s, p, e) < 0)
+        return -1;
     if ((s->store && p->postgres != complex_pg_is_used(&s->d)) || (s->pair && !complex_dir_is_pair(&s->d)))
         return err_set(e, EEXIST, "the complex in %s has another store, or one server; %s", s->d.root,
-                       remedy);
+                       differs_remedy);
     return 0;
 }
 

@@ -1,4 +1,9 @@
-/* qpeek: show what running jobs have written so far. */
+/* qpeek: show what running jobs have written so far.
+ *
+ * The server passes each request on to the job's first host, which answers with at most PBS_PEEK_MAX bytes from an offset, and the size of
+ * the file now. The only state is the offset, here: following is asking again each second, and the server keeps nothing for it. A file
+ * that has become shorter is shown from its new end on. The end of the job is not a failure of -f: it ends the command with 0, after a
+ * line that says where the output is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +36,23 @@ static int qpeek_read(int c, const char *id, struct qpeek *q, unsigned long long
     return pbs_peekjob(c, id, q->error ? MSG_ERR : MSG_OUT, (long long)offset, NULL, &q->piece);
 }
 
+/* Where the last `*left` lines of this piece begin: true. Else *left is less by the lines that begin in it. */
+static bool qpeek_count_back(const struct qpeek *q, size_t n, long *left, size_t *at)
+{
+    while (n-- > 0)
+        if (q->piece.data[n] == '\n' && --*left == 0) {
+            *at = n + 1;
+            return true;
+        }
+    return false;
+}
+
 /* Go back from the end piece by piece until enough lines begin behind *offset. The newline that ends the file begins no line. */
 static int qpeek_find_lines(int c, const char *id, struct qpeek *q, unsigned long long *offset)
 {
     unsigned long long end;
     long left = q->lines;
+    size_t at;
     int code = pbs_peekjob(c, id, q->error ? MSG_ERR : MSG_OUT, -1, NULL, &q->piece);
 
     *offset = end = q->piece.size;
@@ -48,11 +65,10 @@ static int qpeek_find_lines(int c, const char *id, struct qpeek *q, unsigned lon
         code = qpeek_read(c, id, q, from);
         if (code == 0 && (q->piece.offset != from || q->piece.n < end - from))
             break; /* the file has become shorter: from its beginning */
-        for (size_t i = code ? 0 : (size_t)(end - from); i-- > 0;)
-            if (q->piece.data[i] == '\n' && --left == 0) {
-                *offset = from + i + 1;
-                return 0;
-            }
+        if (code == 0 && qpeek_count_back(q, (size_t)(end - from), &left, &at)) {
+            *offset = from + at;
+            return 0;
+        }
         end = from;
     }
     *offset = 0;

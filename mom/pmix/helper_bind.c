@@ -66,27 +66,37 @@ static void helper_bind_share(hwloc_obj_t *objects, unsigned k, unsigned i, unsi
     hwloc_bitmap_and(out, out, allowed);
 }
 
+/* How many objects of this kind the ranks share out; 0: they are not bound. By themselves they are bound only where the job has less
+ * than the host, and no core is for two ranks. */
+static unsigned helper_bind_find(hwloc_topology_t t, enum launch_bind how, unsigned n, hwloc_bitmap_t allowed,
+                                 hwloc_obj_t *objects, unsigned max)
+{
+    bool by_core = how == LAUNCH_BIND_AUTO || how == LAUNCH_BIND_CORE;
+    unsigned k;
+
+    if (how == LAUNCH_BIND_NONE)
+        return 0;
+    if (how == LAUNCH_BIND_AUTO && hwloc_bitmap_isincluded(hwloc_topology_get_complete_cpuset(t), allowed))
+        return 0;
+    k = helper_bind_objects(t, helper_bind_type(how), allowed, objects, max);
+    return by_core && n > k ? 0 : k;
+}
+
 void helper_bind_deal(enum launch_bind how, unsigned n, struct helper_bind_place *out)
 {
     pmix_topology_t loaded;
     hwloc_topology_t t = helper_bind_topology(&loaded);
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), share = hwloc_bitmap_alloc();
-    unsigned max = t ? (unsigned)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) : 0, k = 0;
+    unsigned max = t ? (unsigned)hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) : 0, k;
     hwloc_obj_t *objects = calloc(max + 1, sizeof *objects);
-    bool by_core = how == LAUNCH_BIND_AUTO || how == LAUNCH_BIND_CORE, bound = false;
 
     memset(out, 0, n * sizeof *out);
     if (t && allowed && share && objects && hwloc_get_cpubind(t, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
-        if (how != LAUNCH_BIND_NONE)
-            k = helper_bind_objects(t, helper_bind_type(how), allowed, objects, max);
-        bound = k > 0 && (!by_core || n <= k);
-        if (how == LAUNCH_BIND_AUTO &&
-            hwloc_bitmap_isincluded(hwloc_topology_get_complete_cpuset(t), allowed))
-            bound = false;
+        k = helper_bind_find(t, how, n, allowed, objects, max);
         for (unsigned i = 0; i < n; i++) {
-            if (bound)
+            if (k)
                 helper_bind_share(objects, k, i, n, allowed, share);
-            helper_bind_describe(bound ? share : allowed, bound, &out[i]);
+            helper_bind_describe(k ? share : allowed, k > 0, &out[i]);
         }
     }
     free(objects);

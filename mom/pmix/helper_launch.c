@@ -381,20 +381,37 @@ static void helper_launch_remove(struct helper *h, struct helper_launch *l)
     helper_launch_free(l);
 }
 
+/* The launch, in no list yet. The name of the hidden one, of the job's first process, is taken. */
+static struct helper_launch *helper_launch_make(struct helper *h, const struct launch_begin_args *a,
+                                                struct err *e)
+{
+    struct helper_launch *before = helper_launch_find(h, a->nspace), *l;
+
+    if (before && before->hidden) {
+        err_set(e, PMIX_ERR_EXISTS, "the launch cannot have that name");
+        return NULL;
+    }
+    if (before)
+        helper_launch_remove(h, before); /* said again by a MOM that has died on the way: no rank has begun */
+    if (helper_launch_check(a, e) < 0)
+        return NULL;
+    l = helper_launch_from(a);
+    if (!l)
+        err_set(e, ENOMEM, "no memory for a launch");
+    return l;
+}
+
 void helper_launch_begin(struct helper *h, uint32_t xid, const struct launch_begin_args *a)
 {
-    struct helper_launch *before = helper_launch_find(h, a->nspace);
     const char **names = calloc(a->hosts.hosts_len + 1, sizeof *names);
     struct facts f = {.h = h, .host_names = names};
     struct err e = {0};
 
-    if (before && !before->hidden)
-        helper_launch_remove(h, before); /* said again by a MOM that has died on the way: no rank has begun */
     for (u_int i = 0; names && i < a->hosts.hosts_len; i++)
         names[i] = a->hosts.hosts_val[i].name;
-    if (!names || (before && before->hidden))
-        err_set(&e, names ? PMIX_ERR_EXISTS : ENOMEM, "the launch cannot have that name");
-    else if (helper_launch_check(a, &e) == 0 && !(f.l = helper_launch_from(a)))
+    if (names)
+        f.l = helper_launch_make(h, a, &e);
+    else
         err_set(&e, ENOMEM, "no memory for a launch");
     if (f.l && helper_launch_do(h, xid, a, &f, &e) == 0) {
         f.l->next = h->launches;

@@ -624,7 +624,9 @@ static bool talk_is_now(const struct helper *h, const struct helper_talk_wish *w
 
 static void talk_take_control(struct helper *h, struct program *p, const struct helper_talk_wish *w)
 {
-    if (!w->reply[0] && w->declares)
+    if (!p)
+        talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOMEM);
+    else if (!w->reply[0] && w->declares)
         talk_take_declaration(h, p, w);
     else if (!w->reply[0])
         talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOT_SUPPORTED);
@@ -632,6 +634,17 @@ static void talk_take_control(struct helper *h, struct program *p, const struct 
         talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOT_FOUND);
     else
         talk_take_reply(h, p, w);
+}
+
+static void talk_take_release(struct helper *h, struct program *p, const struct helper_talk_wish *w)
+{
+    if (!p || !talk_is_now(h, w)) {
+        talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOT_FOUND);
+        return;
+    }
+    talk_join(h, p);
+    p->ready = 0;
+    talk_offer(h, w);
 }
 
 static void talk_take_left(struct helper *h, const pmix_proc_t *proc)
@@ -675,19 +688,10 @@ void helper_talk_take(struct helper *h, struct helper_event *ev)
         talk_tell_deadline(h->talk, w->done, w->done_arg);
         break;
     case TALK_CONTROL:
-        if (p)
-            talk_take_control(h, p, w);
-        else
-            talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOMEM);
+        talk_take_control(h, p, w);
         break;
     case TALK_RELEASE:
-        if (p && talk_is_now(h, w)) {
-            talk_join(h, p);
-            p->ready = 0;
-            talk_offer(h, w);
-        } else {
-            talk_answer(h->talk, w->done, w->done_arg, PMIX_ERR_NOT_FOUND);
-        }
+        talk_take_release(h, p, w);
         break;
     case TALK_SAVED:
         if (h->talk->checkpoint || talk_is_now(h, w))

@@ -33,34 +33,37 @@
 enum { PATH_LEN_MAX = 8192 };
 
 /* ---- where it is done */
+static bool tm_server_host_of_node(const struct tm_server *t, unsigned node, unsigned *host)
+{
+    if (node >= t->nodes.n)
+        return false;
+    *host = t->nodes.host[node];
+    return *host < t->nodes.n_hosts;
+}
+
+static bool tm_server_host_of_task(const struct tm_server *t, unsigned task, unsigned *host)
+{
+    *host = task >> TMX_TASK_BITS;
+    return *host < t->nodes.n_hosts;
+}
+
+/* false: the job has no such host. */
 static bool tm_server_host_of(const struct tm_server *t, const struct tmx_ask *ask, unsigned *host)
 {
-    unsigned node = 0, task = t->nodes.mine << TMX_TASK_BITS;
-    bool by_node = false;
-
     switch (ask->kind) {
     case TMX_ASK_SPAWN:
-        node = ask->tmx_ask_u.spawn.node;
-        by_node = true;
-        break;
+        return tm_server_host_of_node(t, ask->tmx_ask_u.spawn.node, host);
     case TMX_ASK_TASKS:
     case TMX_ASK_RESOURCES:
-        node = ask->tmx_ask_u.tasks.node;
-        by_node = true;
-        break;
+        return tm_server_host_of_node(t, ask->tmx_ask_u.tasks.node, host);
     case TMX_ASK_PMIX:
-        node = ask->tmx_ask_u.pmix.node;
-        by_node = true;
-        break;
+        return tm_server_host_of_node(t, ask->tmx_ask_u.pmix.node, host);
     case TMX_ASK_SIGNAL:
-        task = ask->tmx_ask_u.signal.task;
-        break;
+        return tm_server_host_of_task(t, ask->tmx_ask_u.signal.task, host);
     case TMX_ASK_OBIT:
-        task = ask->tmx_ask_u.obit.task;
-        break;
+        return tm_server_host_of_task(t, ask->tmx_ask_u.obit.task, host);
     case TMX_ASK_GET:
-        task = ask->tmx_ask_u.get.task;
-        break;
+        return tm_server_host_of_task(t, ask->tmx_ask_u.get.task, host);
     case TMX_ASK_POST:
     case TMX_ASK_ATTACH:
     case TMX_ASK_OUTPUT:
@@ -68,10 +71,7 @@ static bool tm_server_host_of(const struct tm_server *t, const struct tmx_ask *a
     case TMX_ASK_DECLARE:
         break;
     }
-    if (by_node && node >= t->nodes.n)
-        return false;
-    *host = by_node ? t->nodes.host[node] : task >> TMX_TASK_BITS;
-    return *host < t->nodes.n_hosts;
+    return tm_server_host_of_task(t, t->nodes.mine << TMX_TASK_BITS, host); /* of this host itself */
 }
 
 static void tm_server_on_answer(void *arg, const struct tmx_answer *a)
