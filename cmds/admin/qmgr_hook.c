@@ -1,4 +1,8 @@
-/* Contents of hooks. See qmgr_hook.h. */
+/* Contents of hooks: import, export, and print. See qmgr_hook.h.
+ *
+ * The protocol carries the name of a file, and not its contents, as PBS does: both sides see server_priv/hooks/tmp. Import writes the file there
+ * and the server reads it; export has the server write it, and reads it. So contents can be moved on the server's host only, by a
+ * user who may write there. The temporary file is removed on each way out. */
 #include "qmgr_hook.h"
 
 #include <errno.h>

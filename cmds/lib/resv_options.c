@@ -1,4 +1,8 @@
-/* Options of pbs_rsub and pbs_ralter. See resv_options.h. */
+/* Options of pbs_rsub and pbs_ralter. See resv_options.h.
+ *
+ * Most values go to the server as they are: `plain` has their attributes. The others are checked here: times (-R, -E; PBS's dates, which become
+ * seconds), the wait (-I), lists (-l, -W), the name, and the server of -q. A bad value is counted, and parsing continues, so that all are
+ * reported at once. Times are added last (resv_options_times), since what an end means depends on the start. */
 #include "resv_options.h"
 
 #include <stdlib.h>

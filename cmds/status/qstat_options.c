@@ -1,4 +1,8 @@
-/* See qstat_options.h. */
+/* Options as a set of bits, and rules as rows over such sets. See qstat_options.h.
+ *
+ * cmd_rule_broken says what a row means; the first that is broken is reported. Most bits are one option; QSTAT_ALTERNATIVE and
+ * QSTAT_OF_JOBS are all options of a kind of listing, so a new option of such a kind needs no row of its own, only its place in
+ * qstat_options_given. */
 #include "qstat_options.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* Sentences from attributes of a job and its queue. See wait_facts.h. */
+/* Sentences from attributes of a job and its queue. See wait_facts.h.
+ *
+ * Only what the server decides before a scheduler looks at the job is here; why a scheduler passes it by is the scheduler's answer
+ * (pbs_explain.c). A hold by the system is not named beside dependencies, which cause it. Sentences above WAIT_FACTS_MAX are left out. */
 #include "wait_facts.h"
 
 #include <stdarg.h>

@@ -1,4 +1,8 @@
-/* A row an option; what a value must be is checked where it is taken. */
+/* The command line of pbs_mom: a row an option; what a value must be is checked where it is taken.
+ *
+ * An option that overrules pbs.conf (-d, -M, -R, -S) is set in the environment, which overrules the file (conf_load): so programs that the MOM
+ * starts see the same value. The others are fields of struct command_line. With -s the operands are those of its verb, else
+ * there are none. */
 #include "command_line.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* The command runs as a child, since it speaks to the server and may wait. One at a time: who asks meanwhile gets the same answer. */
+/* PMIx_Query of "pbs.preempt.policy". helper_policy_ask notes the question and starts `pbs_preempt --policy -F json`; the loop reads its output
+ * (helper_policy_turn), and all who have asked by then get the same answer. The command is a child, since it speaks to the server and
+ * may wait, and the helper must not. At most one runs.
+ *
+ * Nothing is kept after an answer: the policy may change. An answer that is not JSON, is too long, or names no queue is
+ * PMIX_ERR_UNREACH. */
 #include "helper_policy.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* Displays of this host are reached by their unix sockets, others by TCP at 6000 and their number. */
+/* The user's end of X11. qsub speaks first: x11_client_take has what it wants, and x11_client_greet tells the job's host the cookie that was
+ * made up and the screen. Later each program of the job that connects there becomes a channel here: x11_client_open_display connects
+ * it to DISPLAY, and x11_client_admit looks at its first bytes and puts the real cookie there instead of the one that was made up.
+ *
+ * The real cookie never goes to a host of the job. Displays of this host are reached by their unix sockets, others by TCP at 6000 and their
+ * number; a name in DISPLAY is looked up when a program connects, and the relay waits for the lookup. */
 #include "x11_client.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* Rows as lines. See dump_line.h. The reader takes what the writer writes, and JSON that means the same; it is used in place. */
+/* Rows as lines. See dump_line.h. The reader takes what the writer writes, and JSON that means the same, with blanks and escapes of its own;
+ * values are read in place, which works since none is longer than its text in JSON.
+ *
+ * The table says which type each column has (store_table_letter), not the line: a number where a text belongs is refused, so a line that was
+ * edited by hand cannot bring a row into the store that a start of the server could not read. */
 #include "dump_line.h"
 
 #include <errno.h>

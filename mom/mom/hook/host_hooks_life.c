@@ -1,4 +1,7 @@
-/* The hooks of a host as a part of the MOM: what it is made of, and the hello of its workers. See host_hooks_life.h. */
+/* The hooks of a host as a part of the MOM: what it is made of, and the hello of its workers. See host_hooks_life.h.
+ *
+ * Files of the last MOM are read before the server is heard (host_files_load), so that runs which are recovered have their hooks. The pool
+ * is destroyed first: a worker that is cut off answers nothing, and what its answer would be given to goes after it. */
 #include "host_hooks_life.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* The order as hooks see and change it. See host_launch.h. */
+/* The order as hooks see and change it. See host_launch.h.
+ *
+ * Each call reads the order, changes it in memory and writes it whole; nothing of it is kept between calls. An order cannot be changed in
+ * place: rundir_void takes the old one away first, so a MOM that dies in between leaves a directory without an order, which
+ * recover_runs removes, as no process of the job runs yet. */
 #include "host_launch.h"
 
 #include <stdlib.h>

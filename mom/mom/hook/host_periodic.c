@@ -1,4 +1,10 @@
-/* Hooks of the host itself. See host_periodic.h. */
+/* Hooks of the host itself. See host_periodic.h.
+ *
+ *   startup    the hooks of the event in one chain, one after the other; each reports when it has run, the last one says how it went
+ *   periodic   a timer for each hook (hook_turns): due, run by a worker, over; a turn that is due before that is dropped
+ *
+ * Both have no run and no answer to wait for: what a hook has changed is reported to the server (host_changes_report, for vnodes;
+ * host_changes_say_jobs, for jobs of this host), and a reject is a line in the log. */
 #include "host_periodic.h"
 
 #include <stdlib.h>

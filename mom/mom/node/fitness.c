@@ -1,4 +1,11 @@
-/* A probe: the shepherd's program, asked for its version. See fitness.h. */
+/* A probe: the shepherd's program, asked for its version. See fitness.h.
+ *
+ *   fitness_look           starts a probe; a run that could not begin asks for it, and afterwards the timer
+ *   fitness_probe_end_cb   the probe has ended: with status 0 within its time the host is fit
+ *   fitness_again_cb       the probe takes too long: the host is unfit at once, before the probe has ended
+ *
+ * At most one probe exists. While the host is unfit the timer asks again; a fit host is not probed. The listener hears of changes
+ * only. Nothing is remembered over a restart: a MOM begins as fit, and the first run that cannot begin asks. */
 #include "fitness.h"
 
 #include <signal.h>
