@@ -13,8 +13,6 @@
 conf=${PBS_CONF_FILE:-/etc/pbs.conf}
 name=${0##*/}
 stop_limit_s=180
-unit_pidfile=${PBS_UNIT_PIDFILE-} # for the units of systemd
-unset PBS_UNIT_PIDFILE
 
 fail() {
     echo "$*" >&2
@@ -111,9 +109,12 @@ is_secondary() { # of a pair of servers, by the name of this host
     return 1
 }
 
-# The main process of the unit: systemd cannot tell it from the shepherds of jobs, which outlive a MOM.
-tell_systemd() { # program without pbs_, lock file
-    [ -z "$unit_pidfile" ] || pid_of "pbs_$1" "$2" >"$unit_pidfile"
+# The site's own limits (ulimit, or any other command to run before a daemon), then the daemon itself.
+become() { # program without pbs_, option
+    limits=$PBS_EXEC/lib/init.d/limits.pbs_$1
+    # shellcheck disable=SC1090 # a file of the site
+    [ -r "$limits" ] && . "$limits"
+    exec "$PBS_EXEC/sbin/pbs_$1" $2
 }
 
 start_one() { # what people call it, program, lock file
@@ -123,20 +124,12 @@ start_one() { # what people call it, program, lock file
         server) echo "PBS Server already running." ;;
         *) echo "PBS $2 already running." ;;
         esac
-        tell_systemd "$2" "$3"
         return
     fi
-    (
-        # The site's own limits: ulimit, or any other command to run before a daemon.
-        limits=$PBS_EXEC/lib/init.d/limits.pbs_$2
-        # shellcheck disable=SC1090 # a file of the site
-        [ -r "$limits" ] && . "$limits"
-        exec "$PBS_EXEC/sbin/pbs_$2"
-    ) </dev/null
+    (become "$2") </dev/null
     code=$?
     [ $code = 0 ] || fail "pbs_$2 startup failed, exit $code aborting."
     echo "PBS $1"
-    tell_systemd "$2" "$3"
 }
 
 # A core file would be overwritten by the next one, and shows a fault that an administrator should know of.
@@ -160,6 +153,16 @@ start() {
     if is_ours server; then start_one server server "$(server_lock)"; fi
     if is_ours mom; then start_one mom mom "$(mom_lock)"; fi
     if is_ours sched; then start_one sched sched "$(sched_lock)"; fi
+}
+
+# For the units of systemd: this process becomes the daemon.
+run() {
+    [ -n "$only" ] || usage
+    if pid=$(pid_of "pbs_$only" "$("${only}_lock")"); then
+        fail "pbs_$only runs already, and systemd has not started it (pid $pid): $PBS_EXEC/libexec/pbs_init.d stop $only, then start it again"
+    fi
+    set_aside_cores
+    become "$only" -N
 }
 
 stop_server() { # pid
@@ -275,6 +278,7 @@ case $only in '' | server | mom | sched | comm) ;; *) usage ;; esac
 case ${1-} in
 wants) wants ;;
 start) read_conf && must_have_it && must_find_server && must_see_locks && start ;;
+run) read_conf && must_have_it && must_find_server && must_see_locks && run ;;
 stop) read_conf && must_see_locks && stop ;;
 restart) read_conf && must_have_it && must_find_server && must_see_locks && stop && start ;;
 reload | force-reload) read_conf && must_see_locks && reload ;;

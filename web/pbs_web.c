@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "cmd.h"
 #include "conf.h"
+#include "systemd.h"
 #include "web_door.h"
 #include "web_http.h"
 #include "web_token.h"
@@ -166,26 +166,6 @@ static int pbs_web_names(const struct pbs_web *s, struct web_door *d, uint16_t p
     return ok ? 0 : err_set(e, EINVAL, "the names of --host are too many or too long");
 }
 
-/* Tell systemd that the service is ready, where it waits for that (sd_notify(3)). */
-static void pbs_web_notify(void)
-{
-    const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int fd;
-
-    if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof at.sun_path)
-        return;
-    memcpy(at.sun_path, path, strlen(path));
-    if (*path == '@')
-        at.sun_path[0] = '\0';
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    sendto(fd, "READY=1", 7, MSG_NOSIGNAL, (struct sockaddr *)&at,
-           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
-    close(fd);
-}
-
 /* Descriptors for all connections; where the limit of the account is lower, connections beyond it wait. */
 static void pbs_web_raise_limit(void)
 {
@@ -202,12 +182,14 @@ static int pbs_web_serve(struct pbs_web *s, struct err *e)
     static struct web_door door; /* of the process: threads that end with it look at it */
     struct web_http_settings settings = {
         .address = s->address, .port = s->port, .cert = s->cert, .key = s->key, .door = &door};
+    struct systemd_socket systemd;
     struct web_http *http;
     sigset_t ends;
     int which;
 
     if (pbs_web_check(s, e) < 0)
         return -1;
+    systemd_take_socket(&systemd);
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
@@ -228,7 +210,7 @@ static int pbs_web_serve(struct pbs_web *s, struct err *e)
            strchr(s->address, ':') ? "[" : "", s->address, strchr(s->address, ':') ? "]" : "",
            web_http_port(http));
     fflush(stdout);
-    pbs_web_notify();
+    systemd_tell_ready(&systemd);
     sigwait(&ends, &which);
     web_http_stop(http);
     return 0;

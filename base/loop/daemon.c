@@ -20,12 +20,14 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "systemd.h"
 
 struct daemon {
     char name[64]; /* for messages of the parent too: what is longer is cut */
     int lock_fd;
     int report_fd; /* to the parent; -1: in the foreground, or it has been told */
     bool keep_stderr;
+    struct systemd_socket systemd;
 };
 
 /* Reset the inherited signal actions: the program that starts a daemon may ignore or block the signals that end it. */
@@ -170,7 +172,7 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
 {
     struct daemon *d = calloc(1, sizeof *d);
     struct err e = {0};
-    bool locked = false;
+    bool locked = false, attended;
     int side = 0;
 
     *exit_code = 1;
@@ -181,7 +183,9 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
     }
     snprintf(d->name, sizeof d->name, "%s", o->name);
     d->lock_fd = d->report_fd = -1;
-    d->keep_stderr = o->keep_stderr || o->foreground;
+    /* Below systemd a start says in the journal what is wrong; what comes later is in the daemon's own log. */
+    attended = o->foreground && !systemd_take_socket(&d->systemd);
+    d->keep_stderr = o->keep_stderr || attended;
     if (!o->foreground)
         side = go_background(d, exit_code, &e);
     if (side > 0) {
@@ -199,18 +203,18 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
         daemon_end(d);
         return NULL;
     }
-    if (!o->foreground)
+    if (!attended)
         enter_lock_dir(d, o->lock_path);
     return d;
 }
 
 void daemon_ready(struct daemon *d)
 {
-    if (d->report_fd < 0)
-        return;
-    daemon_report(d, 'R', "");
     if (!d->keep_stderr)
         to_null(STDERR_FILENO);
+    if (d->report_fd >= 0)
+        daemon_report(d, 'R', "");
+    systemd_tell_ready(&d->systemd);
 }
 
 int daemon_fail(struct daemon *d, const struct err *why)

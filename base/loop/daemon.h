@@ -30,10 +30,12 @@ enum { DAEMON_EXIT_LOCK = 2 }; /* exit status of a start that does not get its l
 /* NULL with *exit_code: this process has nothing more to do, return that from main (it was the parent, or the
  * lock is held: "pbs_server: another server running: ..." has been printed). Otherwise the daemon: in the background it is in a session of
  * its own, umask 022, in the folder of its lock (where core files are looked for; else in /), stdin and stdout are
- * /dev/null (stderr too, after daemon_ready). SIGPIPE is ignored, the others are default and unblocked. */
+ * /dev/null (stderr too, after daemon_ready). SIGPIPE is ignored, the others are default and unblocked. In the foreground below systemd
+ * (Type=notify) it is in that folder too, and stderr is /dev/null after daemon_ready. */
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code);
 
-void daemon_ready(struct daemon *d);                      /* from here on the service answers */
+/* From here on the service answers: the parent is told, or systemd where it waits for that. */
+void daemon_ready(struct daemon *d);
 int daemon_fail(struct daemon *d, const struct err *why); /* says why; 1, the value for main to return */
 void daemon_end(struct daemon *d); /* removes nothing: the lock file stays, unlocked and empty */
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 
 import pytest
@@ -128,21 +129,46 @@ def test_the_environment_overrides_pbs_conf_so_one_daemon_is_restarted_alone(sit
     assert site.wait(job)["run_count"] == "1"
 
 
-def test_one_daemon_is_restarted_by_its_name_and_its_unit_told_which_it_is(site):
-    script, pidfile = os.path.join(site.exec, "libexec", "pbs_init.d"), os.path.join(site.work, "mom.pid")
+def test_one_daemon_is_restarted_by_its_name(site):
+    script = os.path.join(site.exec, "libexec", "pbs_init.d")
     job = site.submit("sleep 600")
     site.wait(job)
     before = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
     for word in ("restart", "start"):
-        site.command(script, word, "mom", env={"PBS_UNIT_PIDFILE": pidfile})
-        with open(pidfile, encoding="ascii") as f:
-            assert int(f.read()) == site.pid("mom")
-        os.unlink(pidfile)
+        site.command(script, word, "mom")
     after = {d: site.pid(d) for d in before}
     assert after.pop("mom") != before.pop("mom") and after == before
     assert site.wait(job)["run_count"] == "1"
     refused = site.command(script, "start", "mom", env={"PBS_START_MOM": "0"}, check=False)
     assert refused.returncode == 1 and "does not give mom to this host" in refused.stderr
+
+
+@pytest.mark.parametrize("daemon", ["server", "sched", "mom"])
+def test_a_daemon_tells_systemd_that_it_is_ready_by_itself(site, daemon):
+    """As a unit of Type=notify has it: one process from the script to the daemon, in the folder of its lock, and one word of it."""
+    script = os.path.join(site.exec, "libexec", "pbs_init.d")
+    running = site.command(script, "run", daemon, check=False)
+    assert running.returncode == 1 and f"pbs_{daemon} runs already" in running.stderr
+    site.command(script, "stop", daemon)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        name = f"cede/{os.getpid()}/{daemon}"
+        systemd.bind(b"\0" + name.encode())
+        systemd.settimeout(60)
+        systemd.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        process = subprocess.Popen([script, "run", daemon], env={**site.env, "NOTIFY_SOCKET": f"@{name}"}, stdin=subprocess.DEVNULL,
+                                   start_new_session=True)
+        try:
+            word, control, _, _ = systemd.recvmsg(64, socket.CMSG_SPACE(12))
+            sender = struct.unpack("iii", control[0][2])[0]
+            assert (word, sender) == (b"READY=1", process.pid) and site.pid(daemon) == process.pid
+            assert os.readlink(f"/proc/{process.pid}/cwd").endswith(f"/{daemon}_priv")
+            assert os.readlink(f"/proc/{process.pid}/fd/2") == "/dev/null"
+            site.command("qstat", "-B")
+            site.command(script, "stop", daemon)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_a_scheduler_that_is_told_to_end_says_that_all_is_well(site):
@@ -643,10 +669,10 @@ def test_the_units_say_what_a_real_systemd_needs(tree):
     for daemon in ("server", "sched", "mom"):
         unit = lines(f"pbs-{daemon}")
         # Among shepherds that outlive a MOM no main process is found: one that is killed then never comes back.
-        assert f"PIDFile=/run/pbs-{daemon}.pid" in unit and f"Environment=PBS_UNIT_PIDFILE=/run/pbs-{daemon}.pid" in unit
+        assert {"Type=notify", "Restart=on-failure"} <= set(unit)
         # By a name: PBS_START_MOM=0 in its environment makes the server's first start leave out the node of its own host.
         assert {f"Exec{what}={script} {word} {daemon}" for what, word in
-                (("Condition", "wants"), ("Start", "start"), ("Stop", "stop"), ("Reload", "reload"))} <= set(unit)
+                (("Condition", "wants"), ("Start", "run"), ("Stop", "stop"), ("Reload", "reload"))} <= set(unit)
         assert not [line for line in unit if "PBS_START_" in line]
         assert "nss-user-lookup.target" in next(line for line in unit if line.startswith("After="))
     # An exim that delivers to ~/Maildir does it below the server.
