@@ -177,7 +177,7 @@ touch /home/anna/go
 until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
 echo "output: $(cat /home/anna/long.o0)"
 while [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
-dpkg -P cede-server cede-mom cede-common cede-client cede-web cede-doc python3-cede libpbs-dev libpbs0
+dpkg -P cede-server cede-mom cede-common cede-client libpam-pbs cede-web cede-doc python3-cede libpbs-dev libpbs0
 rm -r /var/spool/pbs
 systemctl list-units --all --plain --no-legend 'pbs*.service' | sed 's/^/left: /'
 find / -xdev -name '*pbs*' -not -path '/debs/*' -not -path '/later/*' | sed 's/^/left: /'
@@ -189,7 +189,7 @@ find /sys/fs/cgroup -path '*pbs.slice/*' -type d | sed 's/^/left: /'
 def systemd_root(debs, root, tmp_path_factory):
     """A Debian with systemd and what the packages need, which are in /debs and /later; it has the user anna."""
     place = str(tmp_path_factory.mktemp("systemd") / "root")
-    make_root(place, "systemd-sysv", "dbus", "iproute2", "munge", "curl", "prometheus", *dependencies(debs))
+    make_root(place, "systemd-sysv", "dbus", "iproute2", "munge", "curl", "prometheus", "openssh-server", "libpam-systemd", *dependencies(debs))
     for name in ("debs", "later"):
         shutil.copytree(os.path.join(root, name), os.path.join(place, name))
     subprocess.run(["chroot", place, "useradd", "-u", "12345", "anna"], check=True)
@@ -221,6 +221,39 @@ def test_systemd_as_the_first_process_keeps_daemons_and_the_groups_of_jobs(machi
     """Set-up, each daemon killed, an upgrade, restart and stop under a job that is below pbs.slice; the end of it, and nothing left."""
     said = machines(1)[0].run(SYSTEMD_DAY)
     assert "output: done" in said and "left: " not in said, said
+
+
+# sshd as Debian has it, with pam_systemd; then both lines of pam_pbs(8).
+SSH_DAY = """
+dpkg -i /debs/*.deb
+pbs_setup --no-shared-home server
+until pbsnodes n1 | grep -q 'state = free'; do sleep 0.1; done
+usermod -s /bin/bash anna
+su - anna -c "mkdir -m 700 .ssh; ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519; cp .ssh/id_ed25519.pub .ssh/authorized_keys"
+sed -i '/^@include common-account/a account required pam_pbs.so' /etc/pam.d/sshd
+systemctl start ssh
+login() { su - anna -c "ssh -o StrictHostKeyChecking=no n1 '$1'"; }
+if login true; then echo "a login without a job"; exit 1; fi
+su - anna -c "echo sleep 600 | qsub -l mem=200mb"
+until qstat | grep -q ' R workq'; do sleep 0.1; done
+login 'cat /proc/self/cgroup' | grep 'user.slice.*session-.*scope' | sed 's/^/account alone: /'
+echo 'session required pam_pbs.so' >>/etc/pam.d/sshd
+login 'cat /proc/self/cgroup' | grep 'pbs-jobs.service.*0.n1' | sed 's/^/session last: /'
+login 'echo $$ >login; exec sleep 600' &
+until [ -s /home/anna/login ]; do sleep 0.1; done
+systemctl daemon-reload
+grep 'pbs-jobs.service.*0.n1' /proc/$(cat /home/anna/login)/cgroup | sed 's/^/after a reload: /'
+qdel 0
+if wait $!; then echo "the login has ended by itself"; exit 1; fi
+[ ! -e /proc/$(cat /home/anna/login) ]
+"""
+
+
+@pytest.mark.timeout(900)
+def test_a_login_stays_with_its_job_where_pam_pbs_is_behind_pam_systemd(machines):
+    said = machines(1)[0].run(SSH_DAY)
+    assert "Access denied by pam_pbs: anna has no running job on n1" in said, said
+    assert "account alone: " in said and "session last: " in said and "after a reload: " in said, said
 
 
 @pytest.mark.timeout(900)
