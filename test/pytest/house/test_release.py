@@ -1,7 +1,9 @@
 """tools/release, in a clone: what a release commits and tags, and what it refuses."""
 
 import os
+import re
 import subprocess
+from email.utils import parsedate_to_datetime
 
 import pytest
 
@@ -37,6 +39,8 @@ def test_a_release_dates_its_changes_is_tagged_and_opens_the_next_version(clone)
     assert f"\n## 99.0.1 (unreleased)\n\n## {version} (20" in read(clone, "CHANGELOG.md")
     assert source_version(clone) == "99.0.1" and read(clone, "packaging", "debian", "changelog").startswith("cede (99.0.1) ")
     assert run(clone, "git", "status", "--porcelain").stdout == ""
+    youngest, before = re.findall(r"^ -- .*>  (.*)$", read(clone, "packaging", "debian", "changelog"), re.M)[:2]
+    assert parsedate_to_datetime(youngest) > parsedate_to_datetime(before)  # else lintian finds an error
     again = run(clone, "tools/release", "99.0.2")
     assert "v99.0.1 is tagged, and 99.0.2 is open" in again.stdout
     assert [line.split()[0] for line in read(clone, "packaging", "releases").splitlines()[-2:]] == [version, "99.0.1"]
