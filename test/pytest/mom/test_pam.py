@@ -49,8 +49,10 @@ def preloaded():
     """A program that was not built with the sanitizer loads the module with it."""
     if not build.is_sanitized():
         return {}
-    library = subprocess.run(["gcc", "-print-file-name=libasan.so"], check=True, capture_output=True, text=True).stdout.strip()
-    return {"LD_PRELOAD": library, "ASAN_OPTIONS": "detect_leaks=0"}
+    # The sanitizer looks for the calls of libtirpc that it watches when it is loaded, so the library must be there by then.
+    names = [subprocess.run(["gcc", f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+             for name in ("libasan.so", "libtirpc.so")]
+    return {"LD_PRELOAD": ":".join(names), "ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def apart(cx, words, options="", configured=None):
@@ -108,7 +110,7 @@ class Login:
         return self.daemon.poll() is not None and is_gone(self.child)
 
     def end(self):
-        for pid in (self.child, self.daemon.pid):
+        for pid in filter(None, (self.child, self.daemon.pid)):  # 0 would be our own process group
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.daemon.wait(120)
