@@ -31,6 +31,9 @@ struct restore_walk {
     bool number_lost; /* the server's row does not say the next one */
     bool server_seen;
     struct alike_rows alike; /* of jobs */
+    struct {
+        size_t all, read; /* rows, also those that are left out */
+    } jobs;
 };
 
 /* The attributes of one column into the object's list; NULL: none were written. -1: those that can be read are there. */
@@ -357,6 +360,19 @@ static int check_id(struct job_key key, const char *id, struct err *e)
     return 0;
 }
 
+/* Fewer jobs are read within a tenth of a second (doc/measuring.md), and need no lines. */
+enum { RESTORE_TELL_FROM = 10000, RESTORE_TELL_TIMES = 10 };
+
+/* Count one more row of a job, and log each tenth of a long reading: the server does not listen before its end. */
+static void tell_progress(struct restore_walk *r)
+{
+    size_t step = (r->jobs.all + RESTORE_TELL_TIMES - 1) / RESTORE_TELL_TIMES;
+
+    r->jobs.read++;
+    if (r->jobs.all >= RESTORE_TELL_FROM && (r->jobs.read % step == 0 || r->jobs.read == r->jobs.all))
+        log_event(LOGC_SVR, LOGE_SYSTEM, r->ctx->name, "%zu of %zu jobs read", r->jobs.read, r->jobs.all);
+}
+
 static int restore_take_job(void *arg, const struct store_row *row, struct err *e)
 {
     struct restore_walk *r = arg;
@@ -367,6 +383,7 @@ static int restore_take_job(void *arg, const struct store_row *row, struct err *
 
     if (!j)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
+    tell_progress(r);
     if (key.seq > r->last_seq)
         r->last_seq = key.seq;
     rc = check_id(key, id, e) < 0 ? -1 : fill_job(r, j, row, e);
@@ -449,10 +466,21 @@ static int read_kind(struct store *from, const char *kind, store_row_fn *take, s
     return store_query(from, &q, take, r, e);
 }
 
+static int restore_take_count(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restore_walk *r = arg;
+
+    r->jobs.all = (size_t)store_row_number(row, 0);
+    return 0;
+}
+
 static int read_jobs(struct store *from, struct restore_walk *r, struct err *e)
 {
     struct store_batch_stmt q;
 
+    stmt_init(&q, STMT_JOB_COUNT);
+    if (store_query(from, &q, restore_take_count, r, e) < 0)
+        return -1;
     stmt_init(&q, STMT_JOB_ALL);
     int rc = store_query(from, &q, restore_take_job, r, e);
     alike_rows_fini(&r->alike);

@@ -47,7 +47,8 @@ int restore_tell_object(const struct restore_errors *errors, const char *kind, c
  *   queue of a job is made if it is missing, closed and stopped
  *   all else            left out
  *
- * What is left out stays in the store. -1: the store cannot be read. */
+ * What is left out stays in the store. Where there are 10,000 jobs or more the log says at each tenth how many are
+ * read. -1: the store cannot be read. */
 int restore_rows(struct server_ctx *s, struct store *from, const struct restore_errors *errors,
                  struct restore_counts *out, struct err *e);
 

@@ -1,12 +1,13 @@
 """Killed and started again: what was acknowledged is there, what ran runs on, nothing runs twice. On both stores."""
 import os
 import random
+import re
 import threading
 import time
 
 import pytest
 
-from harness import api, faults, work
+from harness import api, faults, rows, work
 from harness.complex import Complex
 from harness.faults import daemon_frozen
 from harness.wait import until
@@ -238,6 +239,32 @@ def test_a_restart_leaves_jobs_that_wait_as_they_were(cx):
         now = cx.stat(was.name)
         assert {k: now.get(k) for k in ("job_state", "mtime", "etime", "Execution_Time")} == \
             {k: was.get(k) for k in ("job_state", "mtime", "etime", "Execution_Time")}
+
+
+def multiply(cx, job, n):
+    """While no server runs: n rows in all that are as that of this job, under numbers that follow its own."""
+    seq, suffix = int(job.split(".")[0]), job[job.index("."):]
+    rows.query(cx, "insert into job (seq, idx, id, state, queue, owner, project, hot, attrs, fixed, fixed_attrs) "
+                   f"with recursive more(seq) as (select {seq + 1} union all select seq + 1 from more where seq < {seq + n - 1}) "
+                   f"select more.seq, idx, more.seq || '{suffix}', state, queue, owner, project, hot, attrs, fixed, fixed_attrs "
+                   f"from job, more where job.seq = {seq}")
+    return seq
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_restart_with_many_jobs_says_in_the_log_how_many_are_read(cx):
+    """At each tenth, among the other lines of the reading; the restart with one job before says nothing of it."""
+    job = cx.submit(Hold_Types="u")
+    again(cx, "server")
+    assert "jobs read" not in cx.log("server")
+    cx.kill("server")
+    seq = multiply(cx, job, 20000)
+    rows.put(cx, "job", (seq + 10500, -1), "hot", "{}")
+    cx.restart("server")
+    log = cx.wait_log("server", "Recovered 19999 jobs")
+    told = [int(n) if n else "left out" for n in re.findall(r"(?:(\d+) of 20000 jobs read|the stored job is left out)", log)]
+    assert told == [2000, 4000, 6000, 8000, 10000, "left out", 12000, 14000, 16000, 18000, 20000]
+    assert log.index("20000 of 20000 jobs read") < log.index("Recovered 19999 jobs")
 
 
 def test_a_start_time_given_to_a_running_job_says_nothing_of_its_end(cx):
