@@ -221,6 +221,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RESV_UNFIT, schedulers_on_reason, p->schedulers},
         {EVENT_RESV_RECORD, accounting_on_resv_record, p->accounting},
         {EVENT_RESV_MAIL, mail_on_resv, p->mail},
+        {EVENT_RESV_LEFT, resv_clock_on_left, p->reservations},
         {EVENT_RESV_JOB, accounting_on_resv_job, p->accounting}, /* first: the other deletes the job */
         {EVENT_RESV_JOB, run_removal_on_unwanted, p->run_removal},
 

@@ -16,6 +16,7 @@
 #include "manage_checks.h"
 #include "node_drain.h"
 #include "node_report.h"
+#include "resv_clock.h"
 #include "route.h"
 #include "schedulers.h"
 
@@ -248,6 +249,11 @@ static void manage_effects_server_history_time(void *arg, struct object *o)
         forget_ended(p, server_ctx_now_s(p->ctx) - keep_s);
 }
 
+static void manage_effects_server_post_processing(void *arg, struct object *o)
+{
+    resv_clock_set(((struct parts *)arg)->reservations); /* those that run may be over */
+}
+
 static void manage_effects_server_eligible(void *arg, struct object *o)
 {
     eligible_time_switched(((struct parts *)arg)->eligible_time);
@@ -276,6 +282,7 @@ const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_log_events, NULL, manage_effects_server_log_events},
     {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, manage_effects_server_eligible},
     {OF_SERVER, SERVER_ATTR_clear_topjob_estimates_enable, NULL, manage_effects_server_estimates},
+    {OF_SERVER, SERVER_ATTR_resv_post_processing_time, NULL, manage_effects_server_post_processing},
     {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
     {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, manage_effects_sched_scheduling},

@@ -76,6 +76,7 @@ enum server_event_kind {
     EVENT_RESV_UNFIT,     /* it wants other vnodes */
     EVENT_RESV_RECORD,    /* letter, text: a record of accounting */
     EVENT_RESV_MAIL,      /* letter (of Mail_Points), text */
+    EVENT_RESV_LEFT,      /* job: it was moved out of its queue */
     EVENT_RESV_JOB,       /* job, by: it is to end with its reservation */
 
     /* Others */

@@ -11,13 +11,18 @@
 #include "job_view.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "resv.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "limit_counts.h"
 
 static int move_admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct admit_ask admit = {.job = j, .owner = j->owner, .host = j->host, .routed = ask->routed};
+    const struct resv *r = ask->to->resv;
 
+    if (r && resv_state(r) == RESV_BEING_DELETED) /* its jobs have been deleted */
+        return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", ask->to->obj.name);
     return ask->trusted ? 0 : admit_check(s, ask->to, &admit, e);
 }
 
@@ -61,6 +66,7 @@ int move_job(struct server_ctx *s, struct job *j, const struct move_ask *ask, st
 {
     struct attr_list attrs;
     int64_t hops = attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) + 1;
+    const struct resv *from = j->queue ? j->queue->resv : NULL;
 
     if (prepare(s, j, ask, &attrs, e) < 0)
         return -1;
@@ -77,6 +83,9 @@ int move_job(struct server_ctx *s, struct job *j, const struct move_ask *ask, st
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
     if (j->array)
         arrays_moved(s, j);
+    if (from)
+        server_events_tell(s->events,
+                           &(struct server_event){.kind = EVENT_RESV_LEFT, .resv = from, .job = j});
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "enqueuing into %s, state %c hop %lld", ask->to->obj.name,
               job_view_letter(j), (long long)hops);
     return 0;

@@ -196,6 +196,15 @@ void resv_clock_on_vnode(void *reservations, const struct server_event *ev)
         reservations_look_later(reservations, s->resv);
 }
 
+void resv_clock_on_left(void *reservations, const struct server_event *ev)
+{
+    struct reservations *all = reservations;
+    struct resv *r = resvs_find(all->p.ctx->resvs, ev->resv->obj.name);
+
+    r->idle_since_s = server_ctx_now_s(all->p.ctx);
+    reservations_look_later(all, r);
+}
+
 void resv_clock_vnode_gone(struct reservations *all)
 {
     resv_later_review(all);

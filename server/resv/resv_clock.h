@@ -20,9 +20,11 @@ void resv_clock_listen(void *reservations, struct job *j, enum job_state from, e
 void resv_clock_on_savable(void *reservations, const struct server_event *ev);
 /* Listener of EVENT_NODE_STATE: a reservation may have lost a vnode, or have it back. */
 void resv_clock_on_vnode(void *reservations, const struct server_event *ev);
+/* Listener of EVENT_RESV_LEFT: from now on it may be idle. */
+void resv_clock_on_left(void *reservations, const struct server_event *ev);
 /* A vnode was deleted. */
 void resv_clock_vnode_gone(struct reservations *all);
-/* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
+/* The clock was set, or how long before their end reservations are over: stored times of the machine are not moved, so all are looked at. */
 void resv_clock_set(struct reservations *all);
 
 #endif

@@ -36,21 +36,22 @@ enum resv_event {
 
 enum resv_action {
     RESV_ACT_NONE,
-    RESV_ACT_CONFIRMED,  /* take the vnodes named, open the queue */
-    RESV_ACT_REFUSED,    /* tell, and remove */
-    RESV_ACT_STARTED,    /* start the queue, take the room */
-    RESV_ACT_CLOSE,      /* close the queue, delete all jobs */
-    RESV_ACT_END_CLOSE,  /* say that its time is over; RESV_ACT_CLOSE */
-    RESV_ACT_END_REMOVE, /* say that its time is over; RESV_ACT_REMOVE */
-    RESV_ACT_OCCURRENCE, /* stop the queue, delete running jobs */
-    RESV_ACT_NEXT,       /* give the room back, become the next occurrence */
-    RESV_ACT_REMOVE,     /* queue and reservation go */
-    RESV_ACT_ALTERED,    /* keep what was, take the new times */
-    RESV_ACT_REVERT,     /* what was before the alteration */
-    RESV_ACT_FORCED,     /* the alteration holds though it was refused */
-    RESV_ACT_DEGRADED,   /* note when to try again */
-    RESV_ACT_WHOLE,      /* forget that */
-    RESV_ACT_RETRY,      /* no vnodes this time: try again later */
+    RESV_ACT_CONFIRMED,     /* take the vnodes named, open the queue */
+    RESV_ACT_REFUSED,       /* tell, and remove */
+    RESV_ACT_REFUSED_CLOSE, /* tell; RESV_ACT_CLOSE */
+    RESV_ACT_STARTED,       /* start the queue, take the room */
+    RESV_ACT_CLOSE,         /* close the queue, delete all jobs */
+    RESV_ACT_END_CLOSE,     /* say that its time is over; RESV_ACT_CLOSE */
+    RESV_ACT_END_REMOVE,    /* say that its time is over; RESV_ACT_REMOVE */
+    RESV_ACT_OCCURRENCE,    /* stop the queue, delete running jobs */
+    RESV_ACT_NEXT,          /* give the room back, become the next occurrence */
+    RESV_ACT_REMOVE,        /* queue and reservation go */
+    RESV_ACT_ALTERED,       /* keep what was, take the new times */
+    RESV_ACT_REVERT,        /* what was before the alteration */
+    RESV_ACT_FORCED,        /* the alteration holds though it was refused */
+    RESV_ACT_DEGRADED,      /* note when to try again */
+    RESV_ACT_WHOLE,         /* forget that */
+    RESV_ACT_RETRY,         /* no vnodes this time: try again later */
     RESV_ACT_COUNT
 };
 

@@ -252,9 +252,14 @@ static void resv_life_remove(void *arg, struct resv *r)
 }
 
 /* It is not mailed: pbs_rsub -I says it to who waits. */
-static void resv_life_refused(void *arg, struct resv *r)
+static void resv_life_say_denied(const struct resv *r)
 {
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation denied");
+}
+
+static void resv_life_refused(void *arg, struct resv *r)
+{
+    resv_life_say_denied(r);
     resv_life_take_away(arg, r, false);
 }
 
@@ -336,20 +341,34 @@ static void end_arriving(struct reservations *all, const struct resv *r)
     }
 }
 
-static void resv_life_close(void *arg, struct resv *r)
+/* The substate says what it was: undecided, or that this has been done before. */
+static void resv_life_shut(struct reservations *all, struct resv *r, bool mailed)
 {
-    struct reservations *all = arg;
+    bool undecided = resv_substate(r) == RESV_UNCONFIRMED;
 
-    if (r->queue && queue_is_enabled(r->queue))
-        record_removed(all, r, true);
-    resv_life_tell(all, r, EVENT_RESV_OVER);
+    if (resv_substate(r) != RESV_DELETING_JOBS) {
+        record_removed(all, r, mailed);
+        if (!undecided)
+            resv_life_tell(all, r, EVENT_RESV_OVER);
+    }
     substate(r, RESV_DELETING_JOBS);
     resv_queue_open(all, r, false, false);
-    resv_wait_settle(all, r, "BEING DELETED");
+    resv_wait_settle(all, r, undecided ? "DENIED" : "BEING DELETED");
     end_jobs(all, r, true, "Deleting job at end of reservation");
     if (r->queue)
         end_arriving(all, r);
     reservations_look_later(all, r);
+}
+
+static void resv_life_close(void *arg, struct resv *r)
+{
+    resv_life_shut(arg, r, true);
+}
+
+static void resv_life_refused_close(void *arg, struct resv *r)
+{
+    resv_life_say_denied(r);
+    resv_life_shut(arg, r, false);
 }
 
 /* At each end that the clock brings; not where a restart finds the end under way. */
@@ -499,13 +518,21 @@ void resv_life_bind(struct reservations *all)
         enum resv_action act;
         resv_action_fn *fn;
     } rows[] = {
-        {RESV_ACT_CONFIRMED, resv_life_confirmed},   {RESV_ACT_REFUSED, resv_life_refused},
-        {RESV_ACT_STARTED, resv_life_started},       {RESV_ACT_CLOSE, resv_life_close},
-        {RESV_ACT_END_CLOSE, resv_life_end_close},   {RESV_ACT_END_REMOVE, resv_life_end_remove},
-        {RESV_ACT_OCCURRENCE, resv_life_occurrence}, {RESV_ACT_NEXT, resv_life_next},
-        {RESV_ACT_REMOVE, resv_life_remove},         {RESV_ACT_ALTERED, resv_life_altered},
-        {RESV_ACT_REVERT, resv_life_revert},         {RESV_ACT_FORCED, resv_life_forced},
-        {RESV_ACT_DEGRADED, resv_degrade_begin},     {RESV_ACT_WHOLE, resv_degrade_end},
+        {RESV_ACT_REFUSED_CLOSE, resv_life_refused_close},
+        {RESV_ACT_CONFIRMED, resv_life_confirmed},
+        {RESV_ACT_REFUSED, resv_life_refused},
+        {RESV_ACT_STARTED, resv_life_started},
+        {RESV_ACT_CLOSE, resv_life_close},
+        {RESV_ACT_END_CLOSE, resv_life_end_close},
+        {RESV_ACT_END_REMOVE, resv_life_end_remove},
+        {RESV_ACT_OCCURRENCE, resv_life_occurrence},
+        {RESV_ACT_NEXT, resv_life_next},
+        {RESV_ACT_REMOVE, resv_life_remove},
+        {RESV_ACT_ALTERED, resv_life_altered},
+        {RESV_ACT_REVERT, resv_life_revert},
+        {RESV_ACT_FORCED, resv_life_forced},
+        {RESV_ACT_DEGRADED, resv_degrade_begin},
+        {RESV_ACT_WHOLE, resv_degrade_end},
         {RESV_ACT_RETRY, resv_degrade_retry},
     };
 

@@ -50,9 +50,13 @@ static bool resv_rules_forced_degraded(const struct resv *r)
 const struct resv_rule resv_rules[] = {
     /* in                   event             when                     do                    goes to */
     {RESV_UNCONFIRMED,     RESV_EV_CONFIRM, NULL,                    RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
+    /* A manager has moved jobs into it, or opened its queue. */
+    {RESV_UNCONFIRMED,     RESV_EV_REFUSE,  resv_rules_has_jobs,     RESV_ACT_REFUSED_CLOSE, RESV_BEING_DELETED},
     {RESV_UNCONFIRMED,     RESV_EV_REFUSE,  NULL,                    RESV_ACT_REFUSED,    RESV_NONE},
     {RESV_UNCONFIRMED,     RESV_EV_START,   NULL,                    RESV_ACT_NONE,       RESV_UNCONFIRMED},
+    {RESV_UNCONFIRMED,     RESV_EV_END,     resv_rules_has_jobs,     RESV_ACT_REFUSED_CLOSE, RESV_BEING_DELETED},
     {RESV_UNCONFIRMED,     RESV_EV_END,     NULL,                    RESV_ACT_REFUSED,    RESV_NONE},
+    {RESV_UNCONFIRMED,     RESV_EV_DELETE,  resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
     {RESV_UNCONFIRMED,     RESV_EV_DELETE,  NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
 
     {RESV_CONFIRMED,       RESV_EV_START,   NULL,                    RESV_ACT_STARTED,    RESV_RUNNING},

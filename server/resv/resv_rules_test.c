@@ -30,7 +30,7 @@ static const struct row {
     const char *want;
 } rows[] = {
     {"UN", 0, "confirmed>CO refused>gone none>UN refused>gone remove>gone - - - - -"},
-    {"UN", JOBS, "confirmed>CO refused>gone none>UN refused>gone remove>gone - - - - -"},
+    {"UN", JOBS, "confirmed>CO refused-close>BD none>UN refused-close>BD close>BD - - - - -"},
     {"CO", 0, "- - started>RN remove>gone remove>gone - altered>AL degraded>DG degraded>CO whole>CO"},
     {"CO", JOBS, "- - started>RN close>BD close>BD - altered>AL degraded>DG degraded>CO whole>CO"},
     {"CO", MORE, "- - started>RN next>CO remove>gone - altered>AL degraded>DG degraded>CO whole>CO"},
@@ -67,14 +67,23 @@ static const struct row {
 };
 
 static const char *const actions[RESV_ACT_COUNT] = {
-    [RESV_ACT_NONE] = "none",           [RESV_ACT_CONFIRMED] = "confirmed",
-    [RESV_ACT_REFUSED] = "refused",     [RESV_ACT_STARTED] = "started",
-    [RESV_ACT_CLOSE] = "close",         [RESV_ACT_OCCURRENCE] = "occurrence",
-    [RESV_ACT_END_CLOSE] = "end-close", [RESV_ACT_END_REMOVE] = "end-remove",
-    [RESV_ACT_NEXT] = "next",           [RESV_ACT_REMOVE] = "remove",
-    [RESV_ACT_ALTERED] = "altered",     [RESV_ACT_REVERT] = "revert",
-    [RESV_ACT_FORCED] = "forced",       [RESV_ACT_DEGRADED] = "degraded",
-    [RESV_ACT_WHOLE] = "whole",         [RESV_ACT_RETRY] = "retry",
+    [RESV_ACT_NONE] = "none",
+    [RESV_ACT_CONFIRMED] = "confirmed",
+    [RESV_ACT_REFUSED] = "refused",
+    [RESV_ACT_REFUSED_CLOSE] = "refused-close",
+    [RESV_ACT_STARTED] = "started",
+    [RESV_ACT_CLOSE] = "close",
+    [RESV_ACT_OCCURRENCE] = "occurrence",
+    [RESV_ACT_END_CLOSE] = "end-close",
+    [RESV_ACT_END_REMOVE] = "end-remove",
+    [RESV_ACT_NEXT] = "next",
+    [RESV_ACT_REMOVE] = "remove",
+    [RESV_ACT_ALTERED] = "altered",
+    [RESV_ACT_REVERT] = "revert",
+    [RESV_ACT_FORCED] = "forced",
+    [RESV_ACT_DEGRADED] = "degraded",
+    [RESV_ACT_WHOLE] = "whole",
+    [RESV_ACT_RETRY] = "retry",
 };
 
 static const char *const letters[] = {

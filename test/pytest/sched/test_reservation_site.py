@@ -111,6 +111,27 @@ def test_its_jobs_end_before_it_so_that_its_vnodes_are_free_then(desk, cx):
     cx.wait_gone(job)
 
 
+def test_time_for_processing_counts_from_when_it_is_set(desk, cx):
+    resv = desk.new(lasts=600, wait="RN")
+    cx.clock.leap_to(int(desk.stat(resv)["reserve_end"]) - 100)
+    assert desk.state(resv) == "RN"
+    cx.set_server("resv_post_processing_time", "00:02:00")
+    desk.gone(resv)
+
+
+def test_one_whose_last_job_was_moved_elsewhere_is_idle_from_then_on(desk, cx):
+    resv = desk.new("-W", "delete_idle_time=60", wait="RN")
+    job = desk.job(queue=queue(resv), Hold_Types="u")
+    cx.clock.leap(100)
+    assert desk.state(resv) == "RN"
+    cx.command("qmove", "workq", job)
+    cx.clock.leap(30)
+    assert desk.state(resv) == "RN"
+    cx.clock.leap(31)
+    desk.gone(resv)
+    assert cx.state(job) == "H"
+
+
 @pytest.mark.parametrize("name, value, text", [
     ("acl_resv_hosts", "elsewhere", "Host machine not authorized to submit reservations"),
     ("acl_resv_groups", "wheel", "Requestor's group not authorized to submit reservations"),

@@ -227,6 +227,29 @@ def test_reservations_can_be_forbidden(cx):
     assert code_of(submit, cx) == 15094
 
 
+@pytest.mark.parametrize("how", ["moved", "submitted"])
+@pytest.mark.parametrize("end", ["refused", "deleted", "over"])
+def test_jobs_that_a_manager_lets_into_an_unconfirmed_one_end_with_it(cx, how, end):
+    resv = submit(cx, start=SOON_S, lasts=60)
+    queue, job = resv.split(".")[0], None
+    if how == "moved":
+        job = cx.submit()
+        cx.command("qmove", queue, job)
+    else:
+        cx.command("qenable", queue)
+        job = cx.submit(queue=queue)
+    if end == "refused":
+        cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
+    elif end == "deleted":
+        cx.api.delete_resv(resv)
+    else:
+        cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_end"]))
+    wait(cx, resv, None)
+    cx.crash_server()
+    assert cx.stat(job) is None and [q.name for q in cx.api.stat("que")] == ["workq"]
+    until(lambda: records(cx, "UYBKk", resv) == ("Uk" if end == "deleted" else "UK"), lambda: records(cx, "UYBKk", resv))
+
+
 @pytest.mark.parametrize("when", [UN, CO, RN, BD])
 def test_reservation_survives_a_killed_server(cx, when):
     resv = submit(cx, start=SOON_S if when in (RN, BD) else 3600, place="excl")
