@@ -28,6 +28,7 @@ from .wire import Wire, WireError
 VERSION = 1
 TEXT_MAX = 16 << 10   # of a log text and of a message, in bytes; section 7
 LINES_MAX = 100_000
+LOG_MAX = 16 << 20    # bytes of all log texts of a run
 CHANGES_MAX = 100_000
 PAGE = 200            # objects of a page; section 5
 
@@ -58,16 +59,20 @@ class WireLog:
     """Log lines of one run; a pbs.run.Log."""
 
     def __init__(self, wire: Wire, run_id: int) -> None:
-        self._wire, self._id, self._left = wire, run_id, LINES_MAX
+        self._wire, self._id, self._lines, self._bytes, self._full = wire, run_id, 0, 0, False
 
     def line(self, mask: int, cls: str, obj: Optional[str], text: str) -> None:
         for part in text.split("\n"):
-            self._left -= 1
-            if self._left == 0:
-                part = f"this run has logged {LINES_MAX} lines; what follows is lost"
-            if self._left >= 0:
-                with _no_alarm():
-                    self._wire.send({"op": "log", "id": self._id, "mask": mask, "class": cls, "object": obj, "text": cut(part)})
+            if self._full:
+                return
+            part = cut(part)
+            self._lines += 1
+            self._bytes += len(part.encode("utf-8", "surrogateescape"))
+            self._full = self._lines >= LINES_MAX or self._bytes >= LOG_MAX
+            if self._full:
+                part = f"this run has logged {self._lines} lines of {self._bytes} bytes; what follows is lost"
+            with _no_alarm():
+                self._wire.send({"op": "log", "id": self._id, "mask": mask, "class": cls, "object": obj, "text": part})
 
 
 class WireSource:
@@ -114,6 +119,7 @@ class Worker:
 
     def __init__(self, wire: Wire, hello: dict[str, Any]) -> None:
         self._wire, self._hello = wire, hello
+        self._answers = wire  # where the answer of a run goes
         self._scripts: dict[str, Script] = {}
         self._cpu_s = 0.0  # of the last run
         self._define(hello)
@@ -153,34 +159,44 @@ class Worker:
     def _run(self, message: dict[str, Any]) -> None:
         script = self._scripts.get(message["hook"])
         if script is None or script.serial != message["serial"]:
-            self._answer_internal(message, f"script {message['serial']} of hook {message['hook']} was never loaded")
+            self._answer_failed(message, f"script {message['serial']} of hook {message['hook']} was never loaded")
         elif message.get("user"):
             self._run_as(message, script)
         else:
             self._run_safely(message, script)
 
     def _run_safely(self, message: dict[str, Any], script: Script) -> None:
-        """A mistake of ours is an answer too: the hook is skipped, and the worker lives on."""
+        """A mistake of ours is an answer too, and the worker lives on. It is the hook's failure: what a user has written may have caused it, and must
+        not pass by that."""
         try:
             self._run_here(message, script)
         except (WireError, ConnectionError):
             raise
         except Exception as e:
-            self._answer_internal(message, f"the worker failed: {type(e).__name__}: {e}")
+            self._answer_failed(message, f"the worker failed: {type(e).__name__}: {e}")
 
     def _run_as(self, message: dict[str, Any], script: Script) -> None:
-        """In a child that has become the user."""
-        child = os.fork()
-        if child == 0:
-            status = 1
+        """In a child that has become the user, who can end it at any moment: this process passes its answer on, or answers in its place."""
+        own, other = socket.socketpair()
+        with own, other:
+            child = os.fork()
+            if child == 0:
+                try:
+                    self._answers = Wire(other)
+                    become(message["user"])
+                    self._run_safely(message, script)
+                finally:
+                    os._exit(0)
+            other.close()
             try:
-                become(message["user"])
-                self._run_safely(message, script)
-                status = 0
-            finally:
-                os._exit(status)
-        if os.waitpid(child, 0)[1] != 0:
-            self._answer_internal(message, f"the hook could not be run as {message['user']}")
+                said = Wire(own).receive()
+            except WireError:
+                said = None
+            os.waitpid(child, 0)
+        if said is None:
+            self._answer_failed(message, f"the hook could not be run as {message['user']}, or its process was ended")
+        else:
+            self._wire.send(said)
 
     def _run_here(self, message: dict[str, Any], script: Script) -> None:
         said = self._hello
@@ -211,13 +227,13 @@ class Worker:
                 "rerun": run.rerun, "delete": run.delete, "reboot": run.reboot, "release_nodes": run.release_nodes, "memory": memory(),
                 "cpu_s": self._cpu_s}
         try:
-            self._wire.send(said)
+            self._answers.send(said)
         except WireError as e:
-            self._answer_internal(message, str(e))
+            self._answer_failed(message, str(e))
 
-    def _answer_internal(self, message: dict[str, Any], why: str) -> None:
+    def _answer_failed(self, message: dict[str, Any], why: str) -> None:
         WireLog(self._wire, message["id"]).line(LOG_EVENTS["ERROR"], "Hook", message["hook"], why)
-        self._wire.send({"op": "answer", "id": message["id"], "result": "internal", "message": None, "changes": [],
+        self._answers.send({"op": "answer", "id": message["id"], "result": "error", "message": None, "changes": [],
                          "scheduler_restart_cycle": False, "rerun": [], "delete": [], "reboot": None})
 
 

@@ -27,6 +27,11 @@ enum {
     CHECK_MS = 30000,
     GRACE_MS = 2000, /* between the worker's own alarm and ours */
     LOG_LINES = 100000,
+    LOG_BYTES = 17 << 20, /* a worker stops at 16 MB by itself */
+    SAID_BYTES =
+        256
+        << 20, /* of all its messages during one piece of work: questions, lines, and an answer of up to 16 MB */
+    SAID_MESSAGES = 1 << 20,
     WAITING_MAX = 10000,  /* pieces of work: each has the data of its event, some ten kilobytes */
     MEMORY_MAX = 1 << 30, /* bytes that a worker may keep after a run; with more it is replaced */
     RUNS_MAX = 10000,     /* then a worker is replaced: what scripts leave behind in it is given back */
@@ -39,7 +44,8 @@ struct hook_work {
     json_t *message; /* of op run or check */
     char *hook;      /* of a run */
     int64_t limit_ms;
-    size_t lines; /* of the log, so far */
+    size_t lines, line_bytes; /* of the log, so far */
+    size_t said, said_bytes;  /* messages of the worker, so far */
     int64_t id;
     int64_t asked_mono_us, step_mono_us; /* when it came; when its script was sent, or its run began */
     double cpu_s;                        /* of the worker for it, so far */
@@ -278,18 +284,29 @@ static const struct {
     enum log_class c;
 } hook_pool_classes[] = {{"Hook", LOGC_HOOK}, {"Job", LOGC_JOB}, {"Svr", LOGC_SVR}, {"Node", LOGC_NODE}};
 
+/* The line that is one too many is said, and no other. */
+static bool hook_work_may_log(struct hook_work *w, size_t n)
+{
+    bool was_over = w->lines > LOG_LINES || w->line_bytes > LOG_BYTES;
+
+    w->lines++;
+    w->line_bytes += n;
+    if (w->lines <= LOG_LINES && w->line_bytes <= LOG_BYTES)
+        return true;
+    if (!was_over)
+        log_event(LOGC_HOOK, LOGE_ERROR, w->hook ? w->hook : "",
+                  "more than %d log lines or %d bytes of one run: the others are lost", LOG_LINES, LOG_BYTES);
+    return false;
+}
+
 static void hook_seat_log_line(struct hook_seat *s, enum log_class c, unsigned mask, const char *object,
                                char *text)
 {
     char *save = NULL;
 
     for (char *line = strtok_r(text, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
-        if (++s->work->lines > LOG_LINES) {
-            if (s->work->lines == LOG_LINES + 1)
-                log_event(LOGC_HOOK, LOGE_ERROR, s->work->hook ? s->work->hook : "",
-                          "more than %d log lines of one run: the others are lost", LOG_LINES);
+        if (!hook_work_may_log(s->work, strlen(line)))
             return;
-        }
         log_event(c, mask, object, "%s", line);
     }
 }
@@ -442,7 +459,7 @@ void hook_pool_page(struct hook_pool *p, int64_t ticket, json_t *page)
 
 static enum hook_result hook_seat_result(const char *word)
 {
-    static const char *const words[] = {"accept", "reject", "error", "alarm", "internal"};
+    static const char *const words[] = {"accept", "reject", "error", "alarm"};
 
     for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
         if (strcmp(words[i], word) == 0)
@@ -484,9 +501,22 @@ static const struct {
                      {"answer", hook_seat_answer}, {"loaded", hook_seat_loaded},
                      {"hello", hook_seat_hello},   {"checked", hook_seat_checked}};
 
-static void hook_seat_message(void *arg, const char *op, const json_t *m)
+/* A script that writes into the socket by itself is held to these. */
+static bool hook_work_may_say(struct hook_work *w, size_t n)
+{
+    w->said++;
+    w->said_bytes += n;
+    return w->said <= SAID_MESSAGES && w->said_bytes <= SAID_BYTES;
+}
+
+static void hook_seat_message(void *arg, const char *op, const json_t *m, size_t n)
 {
     struct hook_seat *s = arg;
+
+    if (s->work && !hook_work_may_say(s->work, n)) {
+        hook_seat_ended(s, "it has said more than a run may");
+        return;
+    }
 
     for (size_t i = 0; i < sizeof hook_seat_ops / sizeof hook_seat_ops[0]; i++)
         if (strcmp(hook_seat_ops[i].op, op) == 0) {

@@ -48,7 +48,7 @@ static int hook_worker_take(struct hook_worker *w, const char *bytes, size_t n)
 
     w->taking = true;
     if (op)
-        w->events->message(w->arg, op, m);
+        w->events->message(w->arg, op, m, n);
     else
         hook_worker_tell_end(w, "it sent no message of the protocol");
     json_decref(m);

@@ -18,7 +18,7 @@ struct hook_worker_options {
 
 struct hook_worker_events {
     /* A message with an `op`; borrowed for the call. The worker may be destroyed here. */
-    void (*message)(void *arg, const char *op, const json_t *m);
+    void (*message)(void *arg, const char *op, const json_t *m, size_t n); /* n: its bytes */
     /* Its connection has ended, or it broke the protocol; destroy it. Called once. */
     void (*ended)(void *arg, const char *why);
 };

@@ -2,10 +2,13 @@
 import json
 import os
 import pwd
+import signal
+import subprocess
 
 import pytest
 
 from harness.hook_daemon import HookDaemon
+from harness.wait import until
 
 HEAD = "import pbs\ne = pbs.event()\n"
 JOB = {"job": {"name": None, "attrs": {"queue": "workq", "Job_Name": "STDIN", "Resource_List": {"ncpus": "2"}, "Variable_List": "A=1"}}}
@@ -52,7 +55,7 @@ def test_a_script_that_does_not_compile_leaves_the_old_one(make):
     assert not said["ok"] and "syntax" in said["message"] and said["serial"] == 2
     assert daemon.run()["result"] == "accept"
     daemon.send({"op": "unload", "hook": "h"})
-    assert daemon.run()["result"] == "internal" and "never loaded" in daemon.texts()[-1]
+    assert daemon.run()["result"] == "error" and "never loaded" in daemon.texts()[-1]
 
 
 @pytest.mark.parametrize("kind, name, text, ok", [
@@ -153,6 +156,13 @@ def test_lines_of_one_run_are_bounded(make):
     assert daemon.run()["result"] == "accept" and len(daemon.logs) == 100000 and "is lost" in daemon.texts()[-1]
 
 
+@pytest.mark.parametrize("text", ["pbs.logmsg(pbs.EVENT_DEBUG, 'x' * 16384)", "print('x' * 1023)", "sys.stdout.write('x' * 20000)", "sys.stderr.write('x' * 20000)"])
+def test_bytes_of_log_texts_of_one_run_are_bounded(make, text):
+    daemon = make(f"import sys\nfor n in range(1 << 17 if 'print' in {text!r} else 1 << 14):\n    {text}\n")
+    assert daemon.run(alarm=120)["result"] == "accept"
+    assert (16 << 20) - 65536 < sum(len(t) for t in daemon.texts()) <= (16 << 20) + 65536 and "is lost" in daemon.texts()[-1]
+
+
 def test_debug_leaves_files_that_pbs_python_reads(make, tmp_path):
     from harness.hook_desk import desk
 
@@ -173,7 +183,60 @@ def test_a_hook_of_a_user_runs_as_that_user_and_the_worker_stays_root(make):
     assert daemon.run("execjob_prologue", JOB, user="nobody")["message"] == f"as {nobody.pw_uid}"
     assert daemon.texts() == [f"{nobody.pw_uid} {nobody.pw_gid} {nobody.pw_dir}"]
     assert daemon.run("execjob_prologue", JOB)["message"] == "as 0"
-    assert daemon.run("execjob_prologue", JOB, user="no.such.user")["result"] == "internal"
+    assert daemon.run("execjob_prologue", JOB, user="no.such.user")["result"] == "error"
+
+
+HELD = """import os, pathlib, signal
+pathlib.Path('pid').write_text(str(os.getpid()))
+%s
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
+def test_a_user_who_ends_the_process_of_a_hook_has_not_passed_it(make, tmp_path, number):
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    os.chmod(tmp_path, 0o777)
+    daemon = make(HELD % "")
+    daemon.begin("execjob_prologue", JOB, user="nobody")
+    child = int(until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the child"))
+    subprocess.run(["setpriv", "--reuid", "nobody", "kill", f"-{int(number)}", str(child)], check=True)
+    assert daemon.answer()["result"] == ("alarm" if number == signal.SIGINT else "error"), daemon.texts()
+    daemon.load(HEAD + "e.reject('alive')\n", serial=2)
+    assert daemon.run("execjob_prologue", JOB, serial=2, user="nobody")["message"] == "alive"
+
+
+def test_a_user_cannot_look_into_the_process_of_a_hook(make, tmp_path):
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    os.chmod(tmp_path, 0o777)
+    daemon = make(HELD % "")
+    daemon.begin("execjob_prologue", JOB, user="nobody", alarm=600)
+    child = until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the child")
+    for name in ("mem", "environ", "fd/3", "maps"):
+        done = subprocess.run(["setpriv", "--reuid", "nobody", "head", "-c1", f"/proc/{child}/{name}"], capture_output=True, check=False)
+        assert done.returncode, name
+    os.kill(int(child), signal.SIGKILL)
+    assert daemon.answer()["result"] == "error"
+
+
+def test_a_process_of_a_user_that_answers_and_is_ended_answers_once(make):
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    daemon = make("import os\nclass Last:\n    def __del__(self):\n        os.kill(os.getpid(), 9)\nimport builtins\nlast = os._exit\n"
+                  "os._exit = lambda n: os.kill(os.getpid(), 9)\ne.reject('said')\n")
+    assert [daemon.run("execjob_prologue", JOB, user="nobody")["message"] for _ in range(3)] == ["said"] * 3
+
+
+@pytest.mark.parametrize("user", [None, "nobody"])
+def test_an_answer_that_is_too_long_is_an_error(make, user):
+    if user and os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    daemon = make("e.job.Variable_List['X'] = 'x' * (17 << 20)\n")
+    more = {"user": user} if user else {}
+    assert daemon.run("execjob_prologue", JOB, **more)["result"] == "error"
+    assert "bytes is too long" in daemon.texts()[-1]
 
 
 def test_requests_beside_changes_are_in_the_answer(make):
@@ -203,12 +266,12 @@ def test_every_value_that_the_server_holds_can_be_read(make):
     assert daemon.run(data={"job": {"name": "1", "attrs": attrs}})["result"] == "accept", daemon.texts()
 
 
-def test_the_worker_skips_an_order_that_it_cannot_follow_and_runs_on(make, tmp_path):
+def test_an_order_that_the_worker_cannot_follow_is_an_error_and_it_runs_on(make, tmp_path):
     daemon = make("e.job\ne.reject('alive')\n")
     assert daemon.run(data={"job": "no object"})["result"] == "error"
     daemon.send({"op": "run", "id": 9, "event": "queuejob", "hook": "h", "serial": 1})
-    assert daemon.answer()["result"] == "internal" and "KeyError: 'type'" in daemon.texts("h")[-1]
+    assert daemon.answer()["result"] == "error" and "KeyError: 'type'" in daemon.texts("h")[-1]
     os.rmdir(tmp_path)
-    assert daemon.run(data=JOB, debug=True)["result"] == "internal"
+    assert daemon.run(data=JOB, debug=True)["result"] == "error"
     assert any(".in: No such file" in text for text in daemon.texts("h")) and daemon.texts("h")[-1].startswith("the worker failed: FileNotFoundError")
     assert daemon.load("x = 1\n", serial=2)["ok"]

@@ -162,6 +162,29 @@ os._exit(0)""")
     assert complex.command("qstat", "-B").returncode == 0
 
 
+FLOODS = {
+    "lines": "frame(op='log', id=1, mask=1024, text='x\\n' * 4000)",
+    "texts": "frame(op='log', id=1, mask=1024, text='x' * (1 << 20))",
+    "questions": "frame(op='query', id=1, seq=1, kind='none' + 'x' * 4096)",
+    "answers": "frame(op='nothing', text='x' * (1 << 20))",
+}
+
+
+@pytest.mark.parametrize("what", FLOODS)
+def test_what_a_worker_may_say_in_one_run_is_bounded(complex, hooks, what):
+    """The script writes frames by itself, without end and without reading."""
+    complex.set_server("log_events", "2047")
+    before = len(log(complex))
+    hooks.make("floods", "queuejob", "import json, os, struct, threading\ndef frame(**m):\n    b = json.dumps(m).encode()\n    return struct.pack('>I', len(b)) + b\n"
+               f"f = {FLOODS[what]}\nthreading.Thread(target=lambda: [None for _ in iter(lambda: os.read(3, 1 << 20), b'')], daemon=True).start()\n"
+               "while True:\n    left = f\n    while left:\n        left = left[os.write(3, left):]\n", alarm=60)
+    with subprocess.Popen(["qsub", complex.script("true")], stderr=subprocess.PIPE, env=complex.env, cwd=complex.work, text=True) as waiting:
+        assert complex.command("qstat", "-B").returncode == 0
+        assert waiting.communicate(timeout=240)[1] == "qsub: request rejected as filter hook 'floods' encountered an exception. Please inform Admin\n"
+    assert len(log(complex)) - before < 32 << 20
+    complex.set_server("log_events", "511")
+
+
 def test_prints_of_a_hook_are_lost_and_harm_nothing(complex, hooks):
     hooks.make("prints", "queuejob", "import sys\nblock = 'x' * (1 << 20)\nfor i in range(1024): sys.stdout.write(block)\ne.reject('done')")
     assert qsub(complex).stderr == "qsub: done\n"
