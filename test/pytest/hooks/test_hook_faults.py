@@ -1,6 +1,7 @@
 """Scripts that misuse their process, hooks that are replaced while they run, and lists of many jobs."""
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 
@@ -95,6 +96,40 @@ def test_a_hook_that_is_replaced_under_load_refuses_or_accepts_as_one_of_its_scr
     complex.qmgr("set hook changes enabled=true")
     assert complex.api.stat("job", qsub(complex, "-h", check=True).stdout.strip())[0]["comment"] == "v15"
     complex.clean()
+
+
+def test_runs_of_a_hook_that_is_replaced_meanwhile_end_with_their_script_and_later_ones_have_the_new(complex, hooks):
+    """Four runs fill the pool; some of its workers die, others come; what waits for them was asked before the import, and runs behind it."""
+    gate, told = os.path.join(complex.work, "gate"), os.path.join(complex.work, "told_which")
+    text = "import os, time\nwith open(%r, 'a') as f: f.write('{0} ')\nwhile not os.path.exists(%r): time.sleep(0.02)\ne.reject('{0}')" % (told, gate)
+    hooks.make("long", "queuejob", text.format("old"), alarm=600)
+    asked = [os.path.join(complex.build, "bin", "qsub"), complex.script("true")]
+
+    def ask(n):
+        return [subprocess.Popen(asked, stderr=subprocess.PIPE, env=complex.env, cwd=complex.work, text=True) for _ in range(n)]
+
+    def begun():
+        return (complex.file("told_which") or "").split()
+
+    old = ask(4)
+    until(lambda: begun() == ["old"] * 4, "four runs")
+    waiting = ask(4)
+    path = os.path.join(complex.work, "new.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("import pbs\ne = pbs.event()\n" + text.format("new"))
+    importing = subprocess.Popen([os.path.join(complex.build, "bin", "qmgr"), "-c", f"import hook long application/x-python default {path}"], stderr=subprocess.PIPE,
+                                 env=complex.env, cwd=complex.work, text=True)
+    killed = sorted(workers(complex))[:2]
+    for pid in killed:  # the import is checked by the first worker that comes
+        os.kill(pid, signal.SIGKILL)
+    assert "overwritten" in importing.communicate(timeout=120)[1]
+    until(lambda: begun().count("new") >= 1, "a run of the new script beside those of the old one")
+    with open(gate, "w", encoding="ascii"):
+        pass
+    said = [p.communicate(timeout=120)[1].removeprefix("qsub: ").strip() for p in old]
+    assert sorted(said) == ["old", "old", *["request rejected as filter hook 'long' encountered an exception. Please inform Admin"] * 2]
+    later = [p.communicate(timeout=120)[1] for p in waiting + ask(2)]
+    assert set(later[-2:]) == {"qsub: new\n"} and set(later) <= {"qsub: new\n", "qsub: old\n"}
 
 
 def load(cx, n):
