@@ -3,7 +3,7 @@
  * The list and the bytes of all files are made when hooks change, and kept until the next change: a MOM that asks for a piece
  * of what is there no more is refused, and gets the new list anyway. A change is sent at once, also while another list is under
  * way, whose answer then says nothing: a job that is sent after a change must find it. A MOM that has refused is told again soon,
- * one that has not answered after ANSWER_MS.
+ * one that has not answered after sync_mom_hookfiles_timeout.
  *
  * MOMs are told in pieces in the background: a large complex has thousands. A MOM that gets a job meanwhile is told first
  * (hook_hosts_precede), on the same connection. */
@@ -31,8 +31,8 @@
 #include "strbuf.h"
 #include "uthash.h"
 
-/* ANSWER_MS is PBS's sync_mom_hookfiles_timeout; LOOK_MS: how late it may be noticed. AGAIN_MS: after a refusal. */
-enum { ANSWER_MS = 120000, LOOK_MS = 10000, AGAIN_MS = 5000, PIECE = 100, TEXT_MAX = 1 << 20 };
+/* LOOK_MS: how late it may be noticed that a MOM has not answered. AGAIN_MS: after a refusal. ANSWER_S: where the server has no default. */
+enum { ANSWER_S = 120, LOOK_MS = 10000, AGAIN_MS = 5000, PIECE = 100, TEXT_MAX = 1 << 20 };
 
 struct hook_host { /* a MOM that can run hooks */
     struct hook_hosts *all;
@@ -269,6 +269,19 @@ static void hook_host_answered(void *arg, const struct rpc_outcome *out)
         loop_timer_set(h->all->look, AGAIN_MS);
 }
 
+static int64_t hook_hosts_answer_ms(const struct hook_hosts *x)
+{
+    return 1000 * attr_list_number(&x->s->o.ctx->server->obj.attrs, SERVER_ATTR_sync_mom_hookfiles_timeout,
+                                   ANSWER_S);
+}
+
+static void hook_hosts_look_later(const struct hook_hosts *x)
+{
+    int64_t answer_ms = hook_hosts_answer_ms(x);
+
+    loop_timer_set(x->look, answer_ms < LOOK_MS ? answer_ms : LOOK_MS);
+}
+
 static void hook_host_send(struct hook_host *h, struct service *s)
 {
     struct hook_hosts *x = h->all;
@@ -289,7 +302,7 @@ static void hook_host_send(struct hook_host *h, struct service *s)
     h->told = x->list;
     h->sent_mono_ms = clock_mono_ms(clock_real());
     if (!loop_timer_is_set(x->look))
-        loop_timer_set(x->look, LOOK_MS);
+        hook_hosts_look_later(x);
     call = malloc(sizeof *call);
     if (call)
         *call = (struct hook_host_call){h, ++h->turn};
@@ -443,7 +456,7 @@ void hook_hosts_begin(struct hook_hosts *x)
 static void hook_hosts_look(void *arg)
 {
     struct hook_hosts *x = arg;
-    int64_t now = clock_mono_ms(clock_real());
+    int64_t now = clock_mono_ms(clock_real()), answer_ms = hook_hosts_answer_ms(x);
     size_t expected = HASH_COUNT(x->hosts), late = 0;
     bool behind = false;
 
@@ -451,7 +464,7 @@ static void hook_hosts_look(void *arg)
         struct service *s = services_find(x->services, h->service);
 
         behind |= h->behind && service_is_here(s);
-        if (!h->behind || !s || (h->sending && now - h->sent_mono_ms < ANSWER_MS))
+        if (!h->behind || !s || (h->sending && now - h->sent_mono_ms < answer_ms))
             continue;
         late += h->sending;
         h->sending = false;
@@ -462,7 +475,7 @@ static void hook_hosts_look(void *arg)
                   "Timing out previous send of mom hook updates (send replies expected=%zu received=%zu)",
                   expected, expected - late);
     if (behind)
-        loop_timer_set(x->look, LOOK_MS);
+        hook_hosts_look_later(x);
 }
 
 /* ---- what MOMs ask for ------------------------------------------------------------------------------- */

@@ -46,3 +46,22 @@ def test_a_job_that_is_sent_after_a_change_of_hooks_never_comes_before_it(place)
     finally:
         for peer in peers.values():
             peer.close()
+
+
+def test_a_host_that_does_not_answer_is_told_of_hooks_again(place):
+    place.api.manager(api.CREATE, api.NODE, "silent")
+    place.set_server("sync_mom_hookfiles_timeout", "1")
+    path = os.path.join(place.work, "again.py")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("import pbs\n")
+    peer = exec_peer.Peer(place, "silent")
+    peer.silent.add(exec_peer.HOOKS)
+    try:
+        peer.hello(capabilities=exec_peer.CAN_RELEASE | exec_peer.CAN_HOOKS)
+        place.qmgr("create hook again event=execjob_begin", f"import hook again application/x-python default {path}")
+        for _ in ("created", "imported", "again"):
+            peer.order(exec_peer.HOOKS)
+        place.wait_log("server", "Timing out previous send of mom hook updates (send replies expected=")
+    finally:
+        peer.close()
+        place.qmgr("delete hook again", "unset server sync_mom_hookfiles_timeout")
