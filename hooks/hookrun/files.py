@@ -1,8 +1,10 @@
 """The text form of events and objects: files of pbs_python --hook, and what a hook with debug leaves.
 
 A line is OBJECT.ATTRIBUTE=VALUE or OBJECT.ATTRIBUTE[RESOURCE]=VALUE. OBJECT: pbs.event(), pbs.event().job, pbs.event().vnode_list[NAME],
-pbs.server(), pbs.server().queue(NAME) ... Names in brackets may be in quotes. A value of several lines is between triple double quotes. Empty lines
-and lines that begin with # count nothing. `data` has the form of doc/internals/hook-protocol.md, section 5.
+pbs.server(), pbs.server().queue(NAME) ... Names in brackets may be in quotes. A value of several lines is between triple double quotes, in which
+backslashes before a quote or at the end, and the quote, have one more backslash each. In the name of an environment's variable \\xNN is a character. What a
+user has written can so never look like a line of its own. Empty lines and lines that begin with # count nothing. `data` has the form of
+doc/internals/hook-protocol.md, section 5.
 """
 from __future__ import annotations
 
@@ -17,6 +19,10 @@ _OBJECTS = ("job", "job_o", "resv", "resv_o", "vnode_o")
 _EVENT = re.compile(r"pbs\.event\(\)\.(\w+)(?:\[([^\]]*)\])?(?:\.(\w+)(?:\[([^\]]*)\])?(?:\.(\w+))?)?")
 _SERVER = re.compile(r"pbs\.server\(\)(?:\.(queue|job|vnode|resv)\(([^)]*)\))?\.(\w+)(?:\[([^\]]*)\])?")
 _KEY = re.compile(r"\s*((?:\[[^\]]*\]|\([^)]*\)|[^=\[(])+?)\s*=\s*(.*)", re.S)
+
+
+_END = re.compile(r'(?<!\\)((?:\\\\)*)"""\s*\Z')  # of a value of several lines: behind an even number of backslashes
+_HIDDEN = re.compile(r"[\\\"'\[\]()=\x00-\x20\x7f]")  # in names of variables
 
 
 class BadFile(ValueError):
@@ -37,13 +43,13 @@ def lines(text: str) -> Iterator[tuple[int, str, str]]:
             raise BadFile(f"line {start + 1}: no KEY=VALUE: {row}")
         value = m.group(2)
         if value.startswith('"""'):
-            value = value[3:]
-            while not re.search(r'(?<!\\)"""\s*$', value):
+            parts = [value[3:]]
+            while not _END.search(parts[-1]):
                 if number == len(rows):
                     raise BadFile(f'line {start + 1}: the value has no """ at its end')
-                value += "\n" + rows[number]
+                parts.append(rows[number])
                 number += 1
-            value = re.sub(r'"""\s*$', "", value).replace('\\"', '"')
+            value = re.sub(r'(\\+)("|\Z)', lambda m: m[1][:len(m[1]) // 2] + m[2], _END.sub(r"\1", "\n".join(parts)))
         yield start + 1, m.group(1).strip(), value
 
 
@@ -86,7 +92,7 @@ def _member(data: dict[str, Any], name: str, key: Optional[str], attr: Optional[
     if name == "argv":
         data.setdefault("argv", []).append(value)
     elif name == "env":
-        data.setdefault("env", {}).update({key: value} if key else dict(split_variables(value)))
+        data.setdefault("env", {}).update({_show(key): value} if key else dict(split_variables(value)))
     elif name == "management" and attr == "attribs" and resource is not None and last is not None:
         rows = data.setdefault("management", {}).setdefault("attribs", [])
         while len(rows) <= int(resource):
@@ -148,8 +154,16 @@ class Objects:
 def _value(value: Any) -> str:
     text = str(value)
     if re.search(r'[\n"]|^\s|\s$', text):
-        return '"""' + text.replace('"', '\\"') + '"""'
+        return '"""' + re.sub(r'(\\*)("|\Z)', lambda m: 2 * m[1] + ('\\"' if m[2] else ""), text) + '"""'
     return text
+
+
+def _hide(name: str) -> str:
+    return _HIDDEN.sub(lambda m: f"\\x{ord(m[0]):02x}", name)
+
+
+def _show(name: str) -> str:
+    return re.sub(r"\\x([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), name)
 
 
 def attr_lines(place: str, attrs: Attrs) -> Iterator[str]:
@@ -186,7 +200,7 @@ def event_text(run: Run) -> str:
         elif name == "argv":
             out += [f"{place}[{i}]={_value(v)}" for i, v in enumerate(said or [])]
         elif name == "env":
-            out += [f'{place}["{key}"]={_value(v)}' for key, v in (said or {}).items()]
+            out += [f'{place}["{_hide(key)}"]={_value(v)}' for key, v in (said or {}).items() if key]
         elif said is not None:
             out.append(f"{place}={_value(said)}")
     return "\n".join(out) + "\n"
@@ -205,9 +219,9 @@ def outcome_text(run: Run) -> str:
         if isinstance(c.value, list):
             last.update({f"{place}.{c.attr}[{i}]": value for i, value in enumerate(c.value)})
         elif isinstance(c.value, dict):
-            last.update({f'{place}.{c.attr}["{key}"]': value for key, value in c.value.items()})
+            last.update({f'{place}.{c.attr}["{_hide(key)}"]': value for key, value in c.value.items()})
         else:
-            last[f"{place}.{c.attr}" + (f'["{c.resource}"]' if c.resource else "")] = c.value
+            last[f"{place}.{c.attr}" + (f'["{_hide(c.resource)}"]' if c.resource else "")] = c.value
     out += [f"{key}={_value('' if value is None else value)}" for key, value in last.items()]
     out += [f"pbs.event().job.rerun={job}" for job in run.rerun] + [f"pbs.event().job.delete={job}" for job in run.delete]
     if run.scheduler_restart_cycle:
