@@ -1,5 +1,7 @@
 """Where programs of a complex come past, and in which order: gdb, at functions of theirs, without a change of what they do."""
 import contextlib
+import ctypes
+import functools
 import os
 import shutil
 import signal
@@ -8,6 +10,7 @@ import subprocess
 from . import build
 from .wait import until
 
+PTRACE_ATTACH = 16
 SCRIPT = os.path.join(os.path.dirname(__file__), "programs", "stops.py")
 
 
@@ -15,7 +18,24 @@ def why_not():
     """Why gdb cannot be used here; None if it can."""
     if build.is_sanitized():
         return "the sanitizer allows no debugger"
-    return None if shutil.which("gdb") else "gdb is not installed"
+    return _why_no_ptrace() if shutil.which("gdb") else "gdb is not installed"
+
+
+@functools.cache
+def _why_no_ptrace():
+    """Containers may refuse ptrace(2) to all, and Yama refuses it to ordinary users for all but their children."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        if libc.ptrace(PTRACE_ATTACH, child.pid, None, None) != 0:
+            return f"no process may be traced here: {os.strerror(ctypes.get_errno())}"
+    finally:
+        child.kill()
+        child.wait()
+    with contextlib.suppress(FileNotFoundError), open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as f:
+        if f.read().strip() != "0" and os.geteuid() != 0:
+            return "kernel.yama.ptrace_scope lets users trace their own children only"
+    return None
 
 
 class Stops:
