@@ -18,11 +18,9 @@ static int fail(int c, const char *what)
     return 1;
 }
 
-/* "ncpus=4" as an attribute; the words are cut in place and must outlive the list. */
-static struct attropl *resources(int n, char *words[], struct attropl *items)
+/* "ncpus=4" as an attribute before those of "list"; the words are cut in place and must outlive the list. */
+static struct attropl *resources(int n, char *words[], struct attropl *items, struct attropl *list)
 {
-    struct attropl *list = NULL;
-
     for (int i = n - 1; i >= 0; i--) {
         char *value = strchr(words[i], '=');
 
@@ -38,6 +36,8 @@ static struct attropl *resources(int n, char *words[], struct attropl *items)
 
 int main(int argc, char *argv[])
 {
+    /* A short job may be over before it is waited for: the end of such a one is kept, also without history. */
+    struct attropl waited = {.name = ATTR_block, .value = "1", .op = SET};
     struct attropl items[64];
     struct pbs_job_end end;
     char *job;
@@ -50,7 +50,7 @@ int main(int argc, char *argv[])
     c = pbs_connect(NULL);
     if (c < 0)
         return fail(c, "cannot connect");
-    job = pbs_submit(c, resources(argc - 2, argv + 2, items), argv[1], NULL, NULL);
+    job = pbs_submit(c, resources(argc - 2, argv + 2, items, &waited), argv[1], NULL, NULL);
     if (!job)
         return fail(c, argv[1]);
     printf("%s\n", job);

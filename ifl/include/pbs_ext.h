@@ -253,7 +253,8 @@ struct pbs_job_end {
 };
 
 /* Wait until this job is over. A server that is lost meanwhile is connected to again, for some minutes. A job that
- * is over already is known as long as history is kept, or for ten minutes where it was submitted with block=true.
+ * is over already is known as long as history is kept, or for ten minutes where it was submitted with ATTR_block "1":
+ * give it that wherever it is waited for, since a short job may be over before this call.
  * 0 and *end; or PBSE_*: PBSE_UNKJOBID, PBSE_IVALREQ no job's identifier, PBSE_PROTOCOL the server stays away. */
 int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end);
 

@@ -1,4 +1,5 @@
 """The programs of doc/examples are what they say, built against an installed tree by pkg-config."""
+import fcntl
 import os
 import subprocess
 import threading
@@ -51,6 +52,24 @@ def test_submit_wait_ends_as_its_job_did(site):
     done = site.command(os.path.join(site.work, "submit_wait"), script, "walltime=0:10:00", user=users.NAMES[0],
                         check=False)
     assert done.returncode == 7 and done.stdout.strip().endswith(site.api.stat("server")[0].name)
+
+
+def test_submit_wait_knows_the_end_of_a_job_that_was_over_before_it_was_waited_for(site):
+    answer, full = os.pipe()
+    size = fcntl.fcntl(full, fcntl.F_GETPIPE_SZ)
+    os.write(full, b"\n" * size)  # no room for the job's name, so the program stays there before it waits
+    there = os.path.join(site.work, "there")
+    with subprocess.Popen([os.path.join(site.work, "submit_wait"), site.script(f"touch {there}; exit 7")], env=site.env,
+                          stdout=full, user=users.NAMES[0], group=users.NAMES[0], extra_groups=[]) as program:
+        os.close(full)
+        try:
+            until(lambda: os.path.exists(there) and not site.api.select(), "the job's end")
+            assert program.poll() is None
+            os.read(answer, size)
+            assert program.wait(120) == 7
+        finally:
+            program.kill()
+            os.close(answer)
 
 
 def test_submit_wait_says_what_the_server_says(site):
