@@ -15,7 +15,7 @@ FOLDER = TOP / "packaging" / "container"
 why_not = sites.reason_against()
 
 
-def test_the_image_is_made_of_files_that_are_there_and_of_the_libraries_that_programs_need():
+def test_the_image_has_files_that_are_there_and_the_libraries_that_programs_need_and_the_page_names():
     text = (FOLDER / "Containerfile").read_text().replace("\\\n", " ")
     copied = [line.split()[1] for line in text.splitlines() if line.startswith("COPY ") and "--from" not in line]
     assert len(copied) == 4 and [c for c in copied if not (TOP / c).exists()] == []
@@ -28,6 +28,8 @@ def test_the_image_is_made_of_files_that_are_there_and_of_the_libraries_that_pro
     for p in programs:
         found = subprocess.run(["readelf", "-d", p], capture_output=True, text=True, check=False).stdout
         needed |= set(re.findall(r"\(NEEDED\).*\[(.*)\]", found))
+    page = (TOP / "doc" / "running.md").read_text().replace("\\\n", " ")
+    assert re.search(r"apt-get install --no-install-recommends +(libedit2 .*)", page).group(1).split() == packages
     here = subprocess.run(["dpkg", "-L", *packages], capture_output=True, text=True, check=False).stdout
     libraries = {os.path.basename(line) for line in here.splitlines()}
     libc = re.compile(r"(ld-linux.*|lib(c|m|dl|pthread|resolv|gcc_s|asan|ubsan)\.so\.\d+)$")
