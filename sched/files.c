@@ -330,6 +330,13 @@ static void name_what_does_nothing(const struct settings *v)
     }
 }
 
+/* A value that is right, and may not be meant. */
+static void files_say_no_decay(const struct settings *v)
+{
+    if (settings_duration_s(v, OPT_fairshare_decay_time) == 0)
+        log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "fairshare_decay_time 0: usage never fades");
+}
+
 /* --- into the policy --------------------------------------------------------------------------------- */
 
 static char *text_or_null(const struct settings *v, size_t row)
@@ -505,6 +512,7 @@ struct settings *files_load_config(const char *path, const struct files_listener
     if (v) {
         judge_lines(v, to);
         name_what_does_nothing(v);
+        files_say_no_decay(v);
     }
     return v;
 }

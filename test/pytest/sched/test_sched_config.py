@@ -113,6 +113,13 @@ def test_check_says_what_the_log_would_say_and_changes_nothing(complex):
     assert not wrong
 
 
+def test_usage_that_never_fades_is_said(complex):
+    line, words = "fairshare_decay_time: 0\n", "fairshare_decay_time 0: usage never fades"
+    assert after(complex, line) == [words]
+    assert after(complex, "fairshare_decay_time: 1\n") == []
+    complex.configure_sched("")
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "two"])
 def test_a_bad_number_of_threads_is_refused(complex, value):
     done = complex.command("pbs_sched", "-t", value, "--check", check=False)
