@@ -65,21 +65,15 @@ static int may_ask(const struct reservations *all, const struct request *q, cons
     return 0;
 }
 
-static bool in_groups(const char *acl, const struct names_user *u)
-{
-    for (size_t i = 0; i < u->n_groups; i++)
-        if (access_acl_allows(acl, ACL_GROUP, u->groups[i], true))
-            return true;
-    return false;
-}
-
-static int may_reserve(const struct reservations *all, const struct request *q, const struct names_user *u,
+/* As of a queue's list the group that counts is the effective one, so that "-students,+" holds. */
+static int may_reserve(const struct reservations *all, const struct request *q, const struct attr_list *l,
                        struct err *e)
 {
     const struct attr_list *s = &all->p.ctx->server->obj.attrs;
 
     if (attr_list_bool(s, SERVER_ATTR_acl_resv_group_enable, false) &&
-        !in_groups(attr_list_text(s, SERVER_ATTR_acl_resv_groups), u))
+        !access_acl_allows(attr_list_text(s, SERVER_ATTR_acl_resv_groups), ACL_GROUP,
+                           attr_list_text(l, RESV_ATTR_egroup), true))
         return err_set(e, PBSE_RESVAUTH_G, "Requestor's group not authorized to submit reservations");
     if (attr_list_bool(s, SERVER_ATTR_acl_resv_user_enable, false) &&
         !access_acl_allows(attr_list_text(s, SERVER_ATTR_acl_resv_users), ACL_USER, request_who(q), true))
@@ -276,7 +270,7 @@ static int resv_submit_fill(const struct reservations *all, struct request *q, c
             return -1;
         }
     if (resv_drain_take(all, &w->l, is_for_maintenance(a), e) < 0 ||
-        resv_submit_derive(all, q, u, w, e) < 0 || may_reserve(all, q, u, e) < 0)
+        resv_submit_derive(all, q, u, w, e) < 0 || may_reserve(all, q, &w->l, e) < 0)
         return -1;
     return stamp(all, &w->l, client_host(request_client(q)), e);
 }

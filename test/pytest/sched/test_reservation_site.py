@@ -145,6 +145,19 @@ def test_lists_say_who_may_reserve(desk, cx, name, value, text):
     assert done.stderr == f"pbs_rsub: {text}\n" and done.returncode
 
 
+@pytest.mark.parametrize("entries, own, other", [
+    (ANNA, True, False), ("pbstestg", False, True), (f"-{ANNA},+", False, True), ("-pbstestg,+", True, False), ("", True, True)])
+def test_the_group_that_a_reservation_is_for_says_whether_it_may_be_made(desk, cx, entries, own, other):
+    """ANNA's own group, and another that she names by -g: as the jobs of a queue with such a list."""
+    if entries:
+        cx.set_server("acl_resv_groups", entries)
+    cx.set_server("acl_resv_group_enable", "True")
+    for words, may in (((), own), (("-g", "pbstestg"), other)):
+        done = desk.rsub("-R", desk.at(9000), "-D", "60", "-l", "ncpus=1", *words, user=ANNA)
+        assert done.stderr == ("" if may else "pbs_rsub: Requestor's group not authorized to submit reservations\n"), words
+        assert bool(done.returncode) != may
+
+
 def test_hosts_of_a_queue(desk, cx):
     resv = desk.new("-H", "elsewhere", "-U", ANNA)
     assert desk.stat(resv)["Authorized_Hosts"] == "elsewhere"
