@@ -16,6 +16,7 @@
 #include "pbs_error.h"
 #include "place.h"
 #include "queued_limits.h"
+#include "resv.h"
 #include "server_ctx.h"
 
 static bool on(const struct queue *q, int index)
@@ -149,11 +150,22 @@ int admit_check_room(const struct server_ctx *s, const struct queue *q, const st
     return check_count(q, j, e) < 0 ? -1 : queued_limits_check(s, q, j, new_job, e);
 }
 
+static int admit_refuse_closed(const struct queue *q, struct err *e)
+{
+    return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
+}
+
+/* The jobs of such a reservation have been deleted: it would wait for this one for good. */
+int admit_check_lasts(const struct queue *q, struct err *e)
+{
+    return q->resv && resv_state(q->resv) == RESV_BEING_DELETED ? admit_refuse_closed(q, e) : 0;
+}
+
 int admit_check(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
 {
     if (!queue_is_enabled(q))
-        return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
-    if (check_count(q, ask->job, e) < 0)
+        return admit_refuse_closed(q, e);
+    if (admit_check_lasts(q, e) < 0 || check_count(q, ask->job, e) < 0)
         return -1;
     if (!ask->routed && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);

@@ -23,6 +23,10 @@ struct admit_ask {
 int admit_check(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask,
                 struct err *e);
 
+/* The part of it that a manager and the server keep, too. -1: PBSE_QUNOENB, the reservation of the queue is being deleted, and its jobs
+ * with it, though the queue may have been opened. */
+int admit_check_lasts(const struct queue *q, struct err *e);
+
 /* The part of it that may change while the script arrives: check that there is room for one more such job. -1:
  * PBSE_MAXQUED, PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
 int admit_check_room(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,

@@ -19,11 +19,8 @@
 static int move_admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct admit_ask admit = {.job = j, .owner = j->owner, .host = j->host, .routed = ask->routed};
-    const struct resv *r = ask->to->resv;
 
-    if (r && resv_state(r) == RESV_BEING_DELETED) /* its jobs have been deleted */
-        return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", ask->to->obj.name);
-    return ask->trusted ? 0 : admit_check(s, ask->to, &admit, e);
+    return ask->trusted ? admit_check_lasts(ask->to, e) : admit_check(s, ask->to, &admit, e);
 }
 
 /* What the job would be in the new queue. On success `attrs` is the caller's. */

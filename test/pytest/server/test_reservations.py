@@ -250,6 +250,26 @@ def test_jobs_that_a_manager_lets_into_an_unconfirmed_one_end_with_it(cx, how, e
     until(lambda: records(cx, "UYBKk", resv) == ("Uk" if end == "deleted" else "UK"), lambda: records(cx, "UYBKk", resv))
 
 
+def test_the_queue_of_one_that_is_being_deleted_takes_no_job_though_it_is_opened(cx):
+    resv = confirmed(cx, start=SOON_S)
+    queue = resv.split(".")[0]
+    begin(cx, resv)
+    running, waiting = cx.submit("sleep 600", queue=queue, select="1:ncpus=1"), cx.submit(Hold_Types="u")
+    cx.api.run(running, "(n1:ncpus=1)")
+    cx.wait(running, "R")
+    cx.kill("n1")  # so that its job cannot end
+    cx.api.delete_resv(resv)
+    wait(cx, resv, BD)
+    cx.command("qenable", queue)
+    assert cx.api.stat("que", queue)[0]["enabled"] == "True"
+    assert code_of(cx.submit, "true", None, queue) == 15021
+    assert code_of(cx.api.move, waiting, queue) == 15021
+    assert [cx.stat(j)["queue"] for j in (running, waiting)] == [queue, "workq"]
+    cx.restart("n1")
+    wait(cx, resv, None)
+    cx.wait_gone(running)
+
+
 @pytest.mark.parametrize("when", [UN, CO, RN, BD])
 def test_reservation_survives_a_killed_server(cx, when):
     resv = submit(cx, start=SOON_S if when in (RN, BD) else 3600, place="excl")
