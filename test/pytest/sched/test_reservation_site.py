@@ -132,6 +132,16 @@ def test_one_whose_last_job_was_moved_elsewhere_is_idle_from_then_on(desk, cx):
     assert cx.state(job) == "H"
 
 
+def test_an_idle_one_ends_also_where_the_server_was_killed_meanwhile(desk, cx):
+    resv, held = (desk.new("-W", "delete_idle_time=60", wait="RN", select="1:ncpus=1") for _ in range(2))
+    job = desk.job(queue=queue(held), Hold_Types="u")
+    cx.crash_server()
+    cx.clock.leap(61)
+    desk.log("server", f"{resv};Deleting reservation after being idle for 60 seconds")
+    desk.gone(resv)
+    assert desk.state(held).startswith("RN") and cx.state(job) == "H"
+
+
 @pytest.mark.parametrize("name, value, text", [
     ("acl_resv_hosts", "elsewhere", "Host machine not authorized to submit reservations"),
     ("acl_resv_groups", "wheel", "Requestor's group not authorized to submit reservations"),
