@@ -162,6 +162,7 @@ def simulate(task, keeper, exec_dir):
         c.stop()
     pictures = task.number == 0
     trace = Trace(task.begin_s, figures.gantt_vnodes(task.site) if pictures else ()).read(c.accounting())
+    trace.read_estimates(c.sched_logs())
     c.remove()
     task.done, task.simulated_s, task.text = 1.0, outcome["end_s"], ""
     refused, notes = outcome["refused"], complaints

@@ -16,6 +16,7 @@ import time
 
 READY_LIMIT_S = 60
 QMGR_LINES = 200
+SCHED_LOG_EVENTS = 767   # its default; the estimates of start times are read from this log, whatever the site logs
 
 
 class Failed(Exception):
@@ -221,7 +222,7 @@ class Complex:
             raise Failed(f"{e.filename}: {e.strerror}") from e
         self.server = self._daemon("server", "-N", "--virtual", "--local", "--begin", str(self.begin_s), "-e", "0", "-t", "create")
         self._wait_for(self.server, "server", self._server_listens)
-        self._qmgr(self.site.server_lines)
+        self._qmgr([*self.site.server_lines, f"set sched default log_events = {SCHED_LOG_EVENTS}"])
         self.sched = self._daemon("sched", "-N")
         self._wait_for(self.sched, "sched", self._sched_waits)
 
@@ -270,7 +271,14 @@ class Complex:
 
     def accounting(self):
         """The accounting files, in order."""
-        folder = os.path.join(self.home, "server_priv", "accounting")
+        return self._files(os.path.join("server_priv", "accounting"))
+
+    def sched_logs(self):
+        """The logs of the scheduler, in order."""
+        return self._files("sched_logs")
+
+    def _files(self, folder):
+        folder = os.path.join(self.home, folder)
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
 
     def remove(self):

@@ -3,6 +3,8 @@
 wait         seconds from the submission to the first start
 slowdown     bounded: (wait + run + stopped) / max(run, 10 s), at least 1; run is what the job needs
 utilisation  core-seconds used by jobs that run (not suspended), over cores x makespan
+estimate     the start time that the scheduler gave a job first, against its start: median of the difference whichever way, and the
+             shares that began earlier and later, by more than ESTIMATE_APART_S
 fairness     Jain's index over users of the share of core-seconds reached over the share due; 1 is fair. The share due is the tree of
              resource_group where there is one, else each user's part of what all asked for
 """
@@ -11,6 +13,7 @@ import statistics
 
 SLOWDOWN_BOUND_S = 10
 LONG_S = 3600
+ESTIMATE_APART_S = 1   # logs have whole seconds
 STEPS = 240          # points of a curve
 GANTT_VNODES, GANTT_BARS = 48, 6000
 SCATTER = 1500
@@ -48,7 +51,17 @@ def _group(records, jobs):
             "slowdown_mean": _mean(slow), "slowdown_median": _quantile(slow, 0.5), "slowdown_p95": _quantile(slow, 0.95),
             "core_hours": sum(_used_core_s(r) for r in records) / 3600,
             "lost_core_hours": sum(r.lost_core_s for r in records) / 3600, "preempted": len(preempted),
+            **_estimates(records),
             "by_method": {METHODS.get(m, m): preempted.count(m) for m in sorted(set(preempted))}}
+
+
+def _estimates(records):
+    """How good the scheduler's estimates were, of jobs that had one and have started; None where no job had one."""
+    late = [r.start_s - r.estimate_s for r in records if r.estimate_s is not None and r.start_s is not None]
+    n = len(late)
+    return {"estimated": n, "estimate_error_median_s": statistics.median(map(abs, late)) if n else None,
+            "estimate_earlier": sum(s < -ESTIMATE_APART_S for s in late) / n if n else None,
+            "estimate_later": sum(s > ESTIMATE_APART_S for s in late) / n if n else None}
 
 
 def _mean(values):

@@ -1,10 +1,17 @@
-"""What became of each job of a simulation, by the accounting log of its complex."""
+"""What became of each job of a simulation, by the accounting log of its complex, and what its scheduler had expected, by the
+scheduler's log.
+"""
 import dataclasses
+import functools
 import re
+import time
 
 from .accounting import pairs, read_records
 
 VNODE = re.compile(r"\(?([^:+()]+):[^+()]*?ncpus=\d")
+# The scheduler's lines of a job: what it expects (sched/core/cycle/backfill.c), and that it has started it.
+EXPECTS = "Job is a top job and will run at "
+STARTED = "Job run"
 
 
 @dataclasses.dataclass(slots=True)
@@ -17,6 +24,7 @@ class Record:
     submit_s: float = 0
     start_s: float | None = None     # the first time
     end_s: float | None = None
+    estimate_s: float | None = None  # estimated.start_time as first given, before the first start
     runs: list = dataclasses.field(default_factory=list)      # [begin, end, state, vnodes]: state "run" or "suspended"
     preempted: list = dataclasses.field(default_factory=list)  # (when, method)
     lost_core_s: float = 0
@@ -31,6 +39,12 @@ def _vnodes(text, shown):
         return ()
     found = (VNODE.match(chunk) for chunk in text.split("+"))
     return tuple({shown[f[1]]: None for f in found if f and f[1] in shown})
+
+
+@functools.lru_cache(maxsize=4096)
+def _ctime(text):
+    """Seconds since the epoch of "Mon Jan  5 08:00:00 2026", in local time."""
+    return int(time.mktime(time.strptime(text)))
 
 
 class Trace:
@@ -82,4 +96,22 @@ class Trace:
                     self._by_name[name] = self._queued(r, when, pairs(text))
                 elif r is not None:
                     self._take(r, when, letter, text)
+        return self
+
+    def read_estimates(self, paths):
+        """Of each job the first start time that the scheduler gave it; `paths` are its logs. Call after read(), which knows the
+        jobs. What it expects of a job that has run before and waits again is not asked for."""
+        started = set()
+        for path in paths:
+            with open(path, encoding="utf-8", errors="replace") as lines:
+                for line in lines:
+                    fields = line.rstrip("\n").split(";", 5)
+                    if len(fields) < 6 or fields[3] != "Job":
+                        continue
+                    name, text = fields[4:]
+                    r = self._by_name.get(name)
+                    if text == STARTED:
+                        started.add(name)
+                    elif r and r.estimate_s is None and name not in started and text.startswith(EXPECTS):
+                        r.estimate_s = _ctime(text[len(EXPECTS):]) - self.begin_s
         return self

@@ -79,6 +79,39 @@ def test_first_come_first_served_is_one_line_and_is_what_the_numbers_show(tmp_pa
     assert runs[2] == 100 and runs[3] == 200 and runs[4] == 250
 
 
+def test_estimates_are_scored_against_the_starts(tmp_path):
+    """In strict order job 2 waits for job 1, which uses its walltime: it starts at 100 as said. Job 3 is said to wait for the
+    walltime of job 2, until 300, and job 4 is backfilled, so that it is not; job 2 ends at 200."""
+    path = tmp_path / "study.csv"
+    page = tmp_path / "study.html"
+    words = ("--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, "--only-varied", "--vary",
+             "[strict] strict_ordering: True; server backfill_depth = 1; sched default log_events = 1")
+    found = study(tmp_path, *words, "--csv", path, "--html", page)
+    assert {line: b[0][0] for line, b in bars(found).items()} == {1: 0, 2: 100, 3: 200, 4: 100, 5: 160}
+    figures = found["variants"][0]["simulations"][0]
+    keys = ("estimated", "estimate_error_median_s", "estimate_earlier", "estimate_later")
+    assert [figures["all"][k] for k in keys] == [2, 50, 0.5, 0]
+    assert [figures["by_user"]["user2"][k] for k in keys] == [1, 0, 0, 0]
+    assert [figures["by_user"]["user3"][k] for k in keys] == [0, None, None, None]
+    assert "strict,1,all,,estimate_error_median_s,50" in path.read_text(encoding="utf-8")
+    table = sim(*words).stdout
+    assert re.search(r"^estimated starts +2$", table, re.M) and re.search(r"^estimate: error, median +50\.0 s$", table, re.M)
+    assert re.search(r"^estimate: began earlier +50\.0 %$", table, re.M)
+    assert "<td>estimate: began earlier</td><td>50.0 %</td>" in page.read_text(encoding="utf-8")
+
+
+def test_the_first_estimate_counts_and_none_of_a_job_that_has_run(tmp_path):
+    sys.path.insert(0, os.path.join(BUILD, "lib", "python"))
+    from study.records import Trace
+    log = write(tmp_path, "20260105", "".join(f"01/05/2026 08:00:00;Q;{n}.x;user=u queue=workq jobname=w{n} Resource_List.ncpus=4\n"
+                                              for n in (1, 2)))
+    head, says = "01/05/2026 08:00:00;0080;pbs_sched;Job;", "Job is a top job and will run at Mon Jan  5 08:0"
+    sched = write(tmp_path, "sched", f"{head}1.x;{says}5:00 2026\n{head}1.x;{says}7:00 2026\n{head}2.x;Job run\n"
+                                     f"{head}2.x;{says}9:00 2026\n{head}3.x;{says}9:00 2026\nno line of a log\n")
+    trace = Trace(0).read([log]).read_estimates([sched])
+    assert trace.by_line[1].estimate_s - trace.by_line[1].submit_s == 300 and trace.by_line[2].estimate_s is None
+
+
 def test_the_same_input_gives_the_same_output_twice(tmp_path):
     words = ("--workload", "generate:jobs=120,load=0.9,users=5", "--cluster", "4*ncpus=8,mem=32gb", "--urgent", "10%", "--vary",
              "sched default preempt_order = R")
