@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 
+import bare  # beside this file
 from show import ms, note, row
 
 SLEEP = ("executable", None, "<jsdl-hpcpa:Executable>/bin/sleep</jsdl-hpcpa:Executable>")
@@ -58,11 +59,25 @@ class Preemption:
     def preempt(self):
         print("From submission of an urgent job to its start, when N one-cpu jobs on real hosts must give way")
         for n in SIZES:
+            alone = self.stopped_alone(n)
             for letter, took in self.by_each_method(n).items():
                 words, aims, figures = METHODS[letter]
                 i = SIZES.index(n)
                 row(f"{words}, N = {n}", ms(min(took)), aims[i], figures[i])
                 note(f"the best of {len(took)}; the slowest {ms(max(took))}")
+                if letter in alone:
+                    verb, least = alone[letter]
+                    note(f"{verb} alone takes {ms(least)}, the whole {min(took) / least:.1f} times that; aim at 100: 2")
+
+    @staticmethod
+    def stopped_alone(n):
+        """By letter of the method, in words and seconds, the least that the kernel takes for the programs of n victims."""
+        frozen, killed = zip(*(bare.stop_alone(["/bin/sleep", "3600"], n) for _ in range(1 if n >= 1000 else 5)))
+        out = dict.fromkeys("RD", ("killing and reaping", min(killed)))
+        if None in frozen:
+            note("what freezing alone takes: no freezer of cgroups that this user may write to")
+            return out
+        return {"S": ("freezing", min(frozen)), **out}
 
     def by_each_method(self, n):
         hosts = 4 if n >= 1000 else 1
