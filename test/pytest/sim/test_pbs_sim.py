@@ -222,7 +222,8 @@ def test_a_command_line_that_is_wrong_is_answered_by_one_sentence(tmp_path, word
 
 @pytest.mark.parametrize("option,text,said", [
     ("--rules", "lose n1 5 2\nloose n1 50\n", "mine, line 2: \"loose\" is not a rule"),
-    ("--sched-config", "strict_ordering: perhaps\n", "mine line 1: strict_ordering: \"perhaps\" is neither True nor False"),
+    ("--sched-config", "strict_ordering: perhaps\n", "mine: Error reading line 1: Config line invalid: "
+     "strict_ordering: \"perhaps\" is neither True nor False"),
 ])
 def test_a_file_that_a_daemon_refuses_is_called_by_its_own_name(tmp_path, option, text, said):
     path = write(tmp_path, "mine", text)
