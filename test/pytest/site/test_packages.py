@@ -223,6 +223,47 @@ def test_systemd_as_the_first_process_keeps_daemons_and_the_groups_of_jobs(machi
     assert "output: done" in said and "left: " not in said, said
 
 
+# Daemons that an administrator has started in a session, and then the units under a job of theirs.
+BY_HAND_DAY = """
+dpkg -i /debs/*.deb
+pbs_setup --no-shared-home --no-start server
+systemd-run --quiet --scope /usr/lib/pbs/libexec/pbs_init.d start
+qmgr -c 'set server job_history_enable=True'
+until pbsnodes n1 | grep -q 'state = free'; do sleep 0.1; done
+su - anna -c "echo 'echo \\$\\$ >pid; while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
+until [ -s /home/anna/pid ]; do sleep 0.1; done
+by_hand=$(pidof pbs_server pbs_mom pbs_sched)
+[ $(echo $by_hand | wc -w) = 3 ]
+if systemctl start pbs-mom; then echo "a unit took a daemon that was not its own"; exit 1; fi
+systemctl reset-failed
+pbs_setup --no-shared-home server
+for pid in $by_hand; do [ ! -e /proc/$pid ]; done
+mains() { for daemon in server mom sched; do systemctl show -p MainPID --value pbs-$daemon; done; }
+systemctl is-active pbs-server pbs-mom pbs-sched
+[ "$(mains | sort)" = "$(pidof pbs_server pbs_mom pbs_sched | tr ' ' '\\n' | sort)" ]
+[ -e /proc/$(cat /home/anna/pid) ]
+until qstat | grep ' R workq'; do sleep 0.1; done
+until pbsnodes n1 | grep -q 'state = .*free'; do sleep 0.1; done
+before=$(mains)
+pbs_setup --no-shared-home server
+[ "$(mains)" = "$before" ]
+qsig -s suspend 0
+qsig -s resume 0
+touch /home/anna/go
+until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
+echo "output: $(cat /home/anna/long.o0)"
+until qstat -xf 0 | grep 'job_state = F'; do sleep 0.1; done
+qstat -xf 0 | grep -E 'run_count|Exit_status'
+"""
+
+
+@pytest.mark.timeout(900)
+def test_daemons_that_were_started_by_hand_are_handed_to_their_units_under_a_job(machines):
+    """pbs_setup ends them before it enables the units, and what the units run it leaves alone."""
+    said = machines(1)[0].run(BY_HAND_DAY)
+    assert "output: done" in said and "run_count = 1" in said and "Exit_status = 0" in said, said
+
+
 # sshd as Debian has it, with pam_systemd; then both lines of pam_pbs(8).
 SSH_DAY = """
 dpkg -i /debs/*.deb
@@ -299,7 +340,7 @@ def test_lintian_finds_no_error(debs):
 
 RPM_NAMES = {"libpbs-dev": "libpbs-devel"}
 # Of the distribution, not of a list: changes and licences of a package, what lintian is told, links that a package of symbols has.
-OF_DEBIAN = re.compile(r"/usr/share/(doc/(cede|libpbs|python3)[^/]*/(changelog|copyright)|lintian/)")
+OF_DEBIAN = re.compile(r"/usr/share/(doc/(cede|libpam|libpbs|python3)[^/]*/(changelog|copyright)|lintian/)")
 
 
 def files_of_deb(deb):
