@@ -87,6 +87,36 @@ def test_a_job_is_opened_by_the_keyboard_and_deleted_by_a_click(cx, web, page):
     page.errors.clear()  # the browser tells the 404 as an error
 
 
+def test_markup_in_names_comments_and_output_is_shown_as_text(cx, web, page):
+    """In every view; nothing of it becomes an element or runs. A name has no blank and no slash, so it names an element without attributes."""
+    name, markup = "<img>&lt;", "<img src=x onerror=window.broken=1>"
+    job = cx.submit(f"echo '{markup}'; sleep 600", select="1:ncpus=1", Job_Name=name, Account_Name=markup, Variable_List=f"WORD={markup}")
+    until(lambda: cx.stat(job).get("substate") == "42", "the job to run")
+    waiting = cx.submit("sleep 600", Hold_Types="u", Job_Name=name)
+    for one in (job, waiting):
+        cx.api.alter(one, [("comment", None, markup)])
+    cx.qmgr(f"set node n1 comment = '{markup}'")
+    broken = "document.querySelectorAll('img').length + (window.broken === undefined ? 0 : 1)"
+    clean = f"{broken} === 0 && document.body.textContent.includes({json.dumps(markup)})"
+    page.sign_in(web)
+    page.wait(f"{SHOWN}.length === 2 && {SHOWN}.every(r => r[1] === {json.dumps(name)}) && {SHOWN}[1][7] === {json.dumps(markup)}")
+    assert page.js(clean)
+    page.show(f"job/{job}")
+    page.wait(f"document.querySelector('h2') && document.querySelector('h2').textContent.includes({json.dumps(name)})")
+    for button, told in (("Output so far", "[...document.querySelectorAll('pre')].some(p => p.textContent.startsWith(%s))" % json.dumps(markup)),
+                       ("Log", "[...document.querySelectorAll('td')].some(c => c.textContent.startsWith('Job Queued at request of'))")):
+        page.js(f"[...document.querySelectorAll('button')].find(b => b.textContent === '{button}').click()")
+        page.wait(told)
+    assert page.js(clean)
+    for view in ("Nodes", "Timeline", "Reports", "Preemptions"):
+        page.show(view.lower())
+        page.wait(f"document.querySelector('h2').textContent === '{view}'")
+        if view == "Nodes":
+            page.js("document.querySelector('.cell').click()")
+            page.wait(f"[...document.querySelectorAll('dd')].some(d => d.textContent === {json.dumps(markup)})")
+        assert page.js(f"{broken} === 0"), view
+
+
 def test_a_preemption_is_shown_with_who_gave_way_to_whom(cx, web, page):
     page.sign_in(web, "preemptions")
     cx.make_queue("express", Priority="200")
