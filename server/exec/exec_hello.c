@@ -16,6 +16,7 @@
 #include "commit.h"
 #include "exec_agree.h"
 #include "intern.h"
+#include "job_run.h"
 #include "log.h"
 #include "node_report.h"
 #include "node_watch.h"
@@ -255,9 +256,9 @@ static enum hello_outcome exec_hello_report_nodes(struct exec_hello_under_way *h
 /* Scripts look for the host as the object, and for the number alone. */
 static void exec_hello_say(const exec_hello_args *a)
 {
-    const char *host = strchr(a->service, ':'), *port = strrchr(a->address, ':');
+    const char *port = strrchr(a->address, ':');
 
-    log_event(LOGC_NODE, LOGE_SYSTEM, host ? host + 1 : a->service,
+    log_event(LOGC_NODE, LOGE_SYSTEM, job_run_host_name(a->service),
               "Hello from MoM on port=%s, generation %llu, %u runs", port ? port + 1 : a->address,
               (unsigned long long)a->generation, a->runs.runs_len);
 }

@@ -19,6 +19,7 @@
 
 #include "handover.h"
 #include "intern.h"
+#include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
@@ -195,7 +196,7 @@ static void take_tied(struct server_ctx *s, struct services *sv, struct service 
                          {port, nothing, said_port(a)}};
     exec_node en = {.name = (char *)(uintptr_t)n->obj.name, .attrs = {where[2].value ? 3 : 2, where}};
 
-    snprintf(name, sizeof name, "%s", strchr(from->name, ':') + 1);
+    snprintf(name, sizeof name, "%s", job_run_host_name(from->name));
     node_report_take_node(s, sv, from, n, version, &en);
 }
 
@@ -252,7 +253,7 @@ static void node_report_take_made(struct server_ctx *s, struct services *sv, str
 
 static void say_unknown(const struct service *from, u_int passed)
 {
-    const char *host = strchr(from->name, ':') + 1;
+    const char *host = job_run_host_name(from->name);
 
     log_event(LOGC_NODE, LOGE_ADMIN | LOGE_ERROR, from->name,
               "host %s is unknown, it has no node: %u vnodes are passed over. \"create node %s\" "

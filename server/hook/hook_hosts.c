@@ -385,13 +385,12 @@ static const struct node *hook_hosts_vnode(const struct hook_hosts *x, const str
 static void hook_hosts_say_pending(const struct hook_hosts *x, const struct service *s, const struct job *j)
 {
     const struct node *n = hook_hosts_vnode(x, j, s);
-    const char *host = strchr(s->name, ':'), *address = service_address(s);
-    const char *port = address ? strrchr(address, ':') : NULL;
+    const char *address = service_address(s), *port = address ? strrchr(address, ':') : NULL;
 
     if (n)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
                   "vnode %s's parent mom %s%s has a pending copy hook or delete hook request", n->obj.name,
-                  host ? host + 1 : s->name, port ? port : "");
+                  job_run_host_name(s->name), port ? port : "");
 }
 
 void hook_hosts_precede(void *arg, struct service *s, struct job_key job)

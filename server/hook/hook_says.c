@@ -43,13 +43,6 @@ struct hook_word {
     char who[NAME_MAX_BYTES];
 };
 
-static const char *hook_says_host(const struct service *s)
-{
-    const char *colon = strchr(s->name, ':');
-
-    return colon ? colon + 1 : s->name;
-}
-
 /* ---- jobs -------------------------------------------------------------------------------------------- */
 
 static int hook_says_set_used(const struct hook_word *w, const exec_hook_change *c, struct err *e)
@@ -145,7 +138,7 @@ static void hook_says_end(const struct hook_word *w)
     w->job->run->hook_ends = true;
     jobs_touch(w->x->s->o.ctx->jobs, w->job, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, w->job->obj.name, "hook '%s' of %s has rejected it: it does not run again",
-              w->d->hook, hook_says_host(w->from));
+              w->d->hook, job_run_host_name(w->from->name));
 }
 
 /* It counts for this run alone, and decides when it is over. */
@@ -160,8 +153,8 @@ static void hook_says_wish_end(const struct hook_word *w)
         hook_says_end(w);
     if (!(w->d->wishes & (EXEC_HOOK_RERUN | EXEC_HOOK_DELETE)))
         return;
-    log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "hook request %s %s", del ? "delete" : "rerun",
-              j->obj.name);
+    log_event(LOGC_NODE, LOGE_ADMIN, job_run_host_name(w->from->name), "hook request %s %s",
+              del ? "delete" : "rerun", j->obj.name);
     if (j->run->hook_status != EXIT_STATUS_HOOK_ASKED_DELETE)
         j->run->hook_status = del ? EXIT_STATUS_HOOK_ASKED_DELETE : EXIT_STATUS_HOOK_ASKED_RERUN;
     jobs_touch(w->x->s->o.ctx->jobs, j, PART_HOT);
@@ -194,7 +187,7 @@ static struct node *hook_says_vnode(const struct hook_word *w, const char *name,
         if (hook_says_check_count(w, name, e) < 0 || nodes_add(ctx->nodes, name, &n, e) < 0)
             return NULL;
         ++*w->n_vnodes;
-        log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "autocreated vnode %s", name);
+        log_event(LOGC_NODE, LOGE_ADMIN, job_run_host_name(w->from->name), "autocreated vnode %s", name);
         services_bind(w->x->services, w->from, n);
         node_take_host(n);
         node_set_state(ctx->nodes, n, 0, NODE_DOWN | NODE_UNKNOWN, server_ctx_now_s(ctx));
@@ -232,13 +225,13 @@ static void hook_says_change_vnode(const struct hook_word *w, const exec_hook_ch
     struct node *n = hook_says_vnode(w, c->name, &e);
 
     if (!n || hook_says_set_vnode(w, n, c, &e) < 0)
-        log_event(LOGC_NODE, LOGE_ERROR, hook_says_host(w->from), "%s", e.text);
+        log_event(LOGC_NODE, LOGE_ERROR, job_run_host_name(w->from->name), "%s", e.text);
     else if (*c->resource)
-        log_event(LOGC_NODE, LOGE_DEBUG2, hook_says_host(w->from),
+        log_event(LOGC_NODE, LOGE_DEBUG2, job_run_host_name(w->from->name),
                   "Updated vnode %s's resource %s.%s=%s per mom hook request", c->name, c->attr, c->resource,
                   c->is_set ? c->value : "");
     else
-        log_event(LOGC_NODE, LOGE_DEBUG2, hook_says_host(w->from),
+        log_event(LOGC_NODE, LOGE_DEBUG2, job_run_host_name(w->from->name),
                   "Updated vnode %s's attribute %s=%s per mom hook request", c->name, c->attr,
                   c->is_set ? c->value : "");
 }
@@ -280,7 +273,7 @@ static bool hook_says_may_manage(const struct hook_word *w)
         wants |= strcmp(w->d->changes.changes_val[i].object, "vnode") == 0;
     if (!wants || w->level >= LEVEL_OPERATOR)
         return true;
-    log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from),
+    log_event(LOGC_NODE, LOGE_ADMIN, job_run_host_name(w->from->name),
               "Not allowed to update vnodes or to request scheduler restart cycle, if run as a "
               "non-manager/operator user %s",
               w->who);
@@ -303,7 +296,7 @@ static void hook_says_do(const struct hook_word *w)
     if (w->d->wishes & (EXEC_HOOK_OFFLINE | EXEC_HOOK_CLEAR))
         hook_says_offline(w, w->d->wishes & EXEC_HOOK_OFFLINE);
     if (may && w->d->wishes & EXEC_HOOK_RESTART) {
-        log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from),
+        log_event(LOGC_NODE, LOGE_ADMIN, job_run_host_name(w->from->name),
                   "hook '%s' requested for scheduler to restart cycle", w->d->hook);
         schedulers_wake_all(w->x->s->o.schedulers, SCHED_CMD_RESTART);
     }
@@ -315,7 +308,7 @@ static void hook_says_take(struct hook_says *x, struct service *from, struct job
     struct hook_word w = {
         .x = x, .from = from, .job = j, .d = d, .level = LEVEL_SERVER, .n_vnodes = &n_vnodes};
 
-    snprintf(w.who, sizeof w.who, "%s@%s", *d->user ? d->user : "pbs_mom", hook_says_host(from));
+    snprintf(w.who, sizeof w.who, "%s@%s", *d->user ? d->user : "pbs_mom", job_run_host_name(from->name));
     if (*d->user)
         w.level = access_level_of_name(x->s->o.ctx, w.who);
     hook_says_do(&w);

@@ -8,7 +8,6 @@
  * (what follows from claims), maintenance.c, handover.c, manage_kinds.c (qmgr and pbsnodes: offline), server/hook (what hooks say). */
 #include "node.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,23 +140,17 @@ void nodes_destroy(struct nodes *ns)
     free(ns);
 }
 
-static int node_check_name(const char *name, struct err *e)
-{
-    if (!isalnum((unsigned char)name[0]))
-        return err_set(e, PBSE_IVAL_OBJ_NAME, "node name %s does not begin with a letter or digit", name);
-    if (strlen(name) > PBS_MAXHOSTNAME)
-        return err_set(e, PBSE_NODENBIG, "node name is longer than %d characters", PBS_MAXHOSTNAME);
-    for (const char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_-.[]@", *p))
-            return err_set(e, PBSE_IVAL_OBJ_NAME, "node name %s holds the character '%c'", name, *p);
-    return 0;
-}
+static const struct object_name_rule node_name_rule = {.what = "node",
+                                                       .marks = "_-.[]@",
+                                                       .digits_begin = true,
+                                                       .max = PBS_MAXHOSTNAME,
+                                                       .too_long = PBSE_NODENBIG};
 
 int nodes_add(struct nodes *ns, const char *name, struct node **out, struct err *e)
 {
     struct node *n;
 
-    if (node_check_name(name, e) < 0)
+    if (object_check_name(&node_name_rule, name, e) < 0)
         return -1;
     if (nodes_find(ns, name))
         return err_set(e, PBSE_NODEEXIST, "node %s exists already", name);

@@ -6,8 +6,11 @@
 #include "object.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <string.h>
 
 #include "intern.h"
+#include "pbs_error.h"
 
 int object_init(struct object *o, const struct object_kind *kind, const char *name)
 {
@@ -26,6 +29,23 @@ void object_fini(struct object *o)
     attr_list_fini(&o->attrs);
     intern_unref(o->name);
     o->name = NULL;
+}
+
+int object_check_name(const struct object_name_rule *rule, const char *name, struct err *e)
+{
+    const unsigned char first = (unsigned char)name[0];
+
+    if (!isalpha(first) && !(rule->digits_begin && isdigit(first)))
+        return err_set(e, PBSE_IVAL_OBJ_NAME, "%s name %s does not begin with a letter%s", rule->what, name,
+                       rule->digits_begin ? " or digit" : "");
+    if (rule->max && strlen(name) > rule->max)
+        return err_set(e, rule->too_long, "%s name %.64s is longer than %zu characters", rule->what, name,
+                       rule->max);
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr(rule->marks, *p))
+            return err_set(e, PBSE_IVAL_OBJ_NAME, "%s name %s holds the character '%c'", rule->what, name,
+                           *p);
+    return 0;
 }
 
 struct object *object_ref(struct object *o)

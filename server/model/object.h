@@ -43,6 +43,17 @@ int object_init(struct object *o, const struct object_kind *kind, const char *na
 /* Free what object_init and the attributes took; for destroy() of the kind. */
 void object_fini(struct object *o);
 
+/* What an object that is made may be called: a letter or, where digits may begin, a digit; then letters, digits and `marks`. */
+struct object_name_rule {
+    const char *what, *marks; /* what: its kind, in errors */
+    bool digits_begin;
+    size_t max;   /* characters; 0: looked at elsewhere */
+    int too_long; /* PBSE_* of a longer one */
+};
+
+/* -1: PBSE_IVAL_OBJ_NAME, `name` is none, and the text names the character; or too_long. */
+int object_check_name(const struct object_name_rule *rule, const char *name, struct err *e);
+
 struct object *object_ref(struct object *o);
 void object_unref(struct object *o); /* NULL is allowed; the last one calls destroy() */
 

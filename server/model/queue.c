@@ -4,7 +4,6 @@
  * queue's list of jobs is linked by jobs.c, its amounts are counted by assign.c. */
 #include "queue.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,23 +53,14 @@ void queues_destroy(struct queues *qs)
     free(qs);
 }
 
-static int queue_check_name(const char *name, struct err *e)
-{
-    if (!isalpha((unsigned char)name[0]))
-        return err_set(e, PBSE_IVAL_OBJ_NAME, "queue name %s does not begin with a letter", name);
-    if (strlen(name) > PBS_MAXQUEUENAME)
-        return err_set(e, PBSE_QUENBIG, "queue name %s is longer than %d characters", name, PBS_MAXQUEUENAME);
-    for (const char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p))
-            return err_set(e, PBSE_IVAL_OBJ_NAME, "queue name %s holds the character '%c'", name, *p);
-    return 0;
-}
+static const struct object_name_rule queue_name_rule = {
+    .what = "queue", .marks = "_-.", .max = PBS_MAXQUEUENAME, .too_long = PBSE_QUENBIG};
 
 int queues_add(struct queues *qs, const char *name, struct queue **out, struct err *e)
 {
     struct queue *q;
 
-    if (queue_check_name(name, e) < 0)
+    if (object_check_name(&queue_name_rule, name, e) < 0)
         return -1;
     if (queues_find(qs, name))
         return err_set(e, PBSE_QUEEXIST, "queue %s exists already", name);

@@ -4,7 +4,6 @@
  * as which. "default" is made at the first start and cannot be removed: the server needs it. */
 #include "sched_obj.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +62,9 @@ void scheds_destroy(struct scheds *s)
 
 int scheds_check_name(const char *name, struct err *e)
 {
-    if (!isalpha((unsigned char)name[0]))
-        return err_set(e, PBSE_IVAL_OBJ_NAME, "scheduler name %s does not begin with a letter", name);
-    for (const char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p))
-            return err_set(e, PBSE_IVAL_OBJ_NAME, "scheduler name %s holds the character '%c'", name, *p);
-    return 0;
+    static const struct object_name_rule rule = {.what = "scheduler", .marks = "_-."};
+
+    return object_check_name(&rule, name, e);
 }
 
 int scheds_add(struct scheds *s, const char *name, struct sched_obj **out, struct err *e)
