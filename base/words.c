@@ -188,6 +188,15 @@ int words_parse_commas(const char *text, struct words *l, struct err *e)
     return words_parse(text, ",", WORDS_QUOTES | WORDS_BACKSLASH | WORDS_TRIM, l, e);
 }
 
+const char *words_next(const char **at, char separator, size_t *n)
+{
+    const char cut[] = {separator, '\0'}, *word = *at + strspn(*at, cut);
+
+    *n = strcspn(word, cut);
+    *at = word + *n;
+    return *n ? word : NULL;
+}
+
 char *words_trim(char *text)
 {
     size_t n;

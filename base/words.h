@@ -37,6 +37,10 @@ int words_parse(const char *text, const char *separators, unsigned flags, struct
 /* A comma list as attributes have it: quotes, backslashes, trimmed; an empty text is an empty list. */
 int words_parse_commas(const char *text, struct words *l, struct err *e);
 
+/* The next word of a text that is cut at one character alone, in place: *n its bytes, and *at behind it. NULL: there is none. Two
+ * separators in a row count as one. */
+const char *words_next(const char **at, char separator, size_t *n);
+
 /* The text without blanks at its ends, in place: returns the new beginning inside `text`. */
 char *words_trim(char *text);
 

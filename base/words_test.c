@@ -80,12 +80,28 @@ static void trimming_in_place(void **state)
     assert_string_equal(words_trim(none), "");
 }
 
+static void words_in_place(void **state)
+{
+    const char *at = "  mom:n1 mom:n22  ", *word;
+    size_t n;
+
+    word = words_next(&at, ' ', &n);
+    assert_int_equal(n, 6);
+    assert_memory_equal(word, "mom:n1", 6);
+    word = words_next(&at, ' ', &n);
+    assert_int_equal(n, 7);
+    assert_memory_equal(word, "mom:n22", 7);
+    assert_null(words_next(&at, ' ', &n));
+    assert_null(words_next(&at, ' ', &n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_cut_as_flags_say),
         cmocka_unit_test(what_is_open_is_refused_and_nothing_is_appended),
         cmocka_unit_test(trimming_in_place),
+        cmocka_unit_test(words_in_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

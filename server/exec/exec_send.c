@@ -27,6 +27,7 @@
 #include "server_ctx.h"
 #include "start_order.h"
 #include "strbuf.h"
+#include "words.h"
 
 #include <utlist.h>
 
@@ -467,12 +468,11 @@ static void purge_at(struct exec_send *x, struct job *j, const char *service, si
 
 void exec_send_purge_earlier(struct exec_send *x, struct job *j)
 {
-    for (const char *at = j->left_at; at && *at; at += *at == ' ') {
-        size_t n = strcspn(at, " ");
+    const char *at = j->left_at, *service;
+    size_t n;
 
-        purge_at(x, j, at, n, "images");
-        at += n;
-    }
+    while (at && (service = words_next(&at, ' ', &n)))
+        purge_at(x, j, service, n, "images");
 }
 
 static void purge_image(struct exec_send *x, struct job *j, const struct job_image *m, const char *what)

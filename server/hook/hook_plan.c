@@ -25,6 +25,7 @@
 #include "pbs_error.h"
 #include "preempt_method.h"
 #include "request.h"
+#include "words.h"
 
 /* Behind the longest alarm, so that a script that heeds its alarm is named in the log. */
 enum { LATE_MS = 1000 };
@@ -134,16 +135,14 @@ static int hook_plan_apply(ifl_preempt_run_args *a, const char *text, struct err
 {
     ifl_victim *v = calloc(a->victims.victims_len + 1, sizeof *v);
     bool *named = calloc(a->victims.victims_len + 1, sizeof *named);
+    const char *one;
+    size_t length;
     u_int n = 0;
     int rc = v && named ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a plan");
 
-    for (const char *at = text; *at && rc == 0;) {
-        size_t length = strcspn(at, " ");
-
-        if (length) /* each is named once, so there are no more than the plan had */
-            rc = hook_plan_take(a, at, length, named, &v[n++], e);
-        at += length + (at[length] == ' ');
-    }
+    /* each is named once, so there are no more than the plan had */
+    while (rc == 0 && (one = words_next(&text, ' ', &length)))
+        rc = hook_plan_take(a, one, length, named, &v[n++], e);
     free(named);
     if (rc < 0) {
         hook_plan_free(v, n);

@@ -34,6 +34,7 @@
 #include "subjob.h"
 #include "run_verdict.h"
 #include "server_events.h"
+#include "words.h"
 
 enum {
     MAX_RUNS = 20,            /* PBS holds a job whose run_count is above that */
@@ -419,15 +420,12 @@ static void note_output(struct job *j)
 
 static bool is_left_at(const struct job *j, const char *service)
 {
-    const size_t n = strlen(service);
+    const char *at = j->left_at, *one;
+    size_t n;
 
-    for (const char *at = j->left_at; at && *at; at += *at == ' ') {
-        size_t len = strcspn(at, " ");
-
-        if (len == n && strncmp(at, service, n) == 0)
+    while (at && (one = words_next(&at, ' ', &n)))
+        if (n == strlen(service) && strncmp(one, service, n) == 0)
             return true;
-        at += len;
-    }
     return false;
 }
 
