@@ -33,48 +33,12 @@ static void hook_alter_say_set(const struct job *j, const char *by, const struct
               *c->resource ? "." : "", c->resource, c->value ? c->value : "");
 }
 
-static void hook_alter_job_one(const struct hook_server *s, struct job *j, const char *by,
-                               const struct hook_change *c)
-{
-    const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
-    char *list = variable ? hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List),
-                                                  c->resource, c->value)
-                          : NULL;
-    const char *value = variable ? list : c->value;
-    const struct attr_edit_change change = {c->attr, variable ? "" : c->resource, value ? value : "",
-                                            value ? SET : UNSET};
-    const struct alter_ask ask = {.changes = &change, .n = 1, .level = LEVEL_SERVER, .who = by};
-    const char *dot = *c->resource ? "." : "";
-    size_t at;
-    struct err e;
-
-    if (alter_job(s->o.alter, j, &ask, &at, &e) == 0)
-        hook_alter_say_set(j, by, c);
-    else
-        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook failed to set job's %s%s%s = %s: %s", by,
-                  c->attr, dot, c->resource, c->value ? c->value : "", e.text);
-    free(list);
-}
-
 const char *hook_alter_forbidden(const struct hook_changes *c, const char *const allowed[])
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->list[i].object, "job") == 0 && !hook_alter_is_allowed(c->list[i].attr, allowed))
             return c->list[i].attr;
     return NULL;
-}
-
-void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
-                    const char *const allowed[], const char *when)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].object, "job") != 0)
-            continue;
-        else if (hook_alter_is_allowed(c->list[i].attr, allowed))
-            hook_alter_job_one(s, j, by, &c->list[i]);
-        else
-            log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook: cannot modify job attribute '%s' %s.",
-                      by, c->list[i].attr, when);
 }
 
 /* All of them as one alteration; its texts are borrowed from the changes, but for the list of variables. */
@@ -124,6 +88,30 @@ int hook_alter_job_whole(const struct hook_server *s, struct job *j, const char 
     free(w.text);
     free(w.list);
     return rc;
+}
+
+static void hook_alter_job_one(const struct hook_server *s, struct job *j, const char *by,
+                               struct hook_change *c, const char *const allowed[])
+{
+    const struct hook_changes one = {.list = c, .n = 1};
+    struct err e;
+
+    if (hook_alter_job_whole(s, j, by, &one, allowed, &e) < 0)
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook failed to set job's %s%s%s = %s: %s", by,
+                  c->attr, *c->resource ? "." : "", c->resource, c->value ? c->value : "", e.text);
+}
+
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
+                    const char *const allowed[], const char *when)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].object, "job") != 0)
+            continue;
+        else if (hook_alter_is_allowed(c->list[i].attr, allowed))
+            hook_alter_job_one(s, j, by, &c->list[i], allowed);
+        else
+            log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook: cannot modify job attribute '%s' %s.",
+                      by, c->list[i].attr, when);
 }
 
 /* ---- into vnodes ------------------------------------------------------------------------------------- */

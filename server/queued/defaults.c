@@ -349,38 +349,42 @@ static const char *defaults_name_of(void *ctx, const char *name)
     return r ? r->name : NULL;
 }
 
+/* 1: names were written otherwise, and *text is the select now; the caller frees it. 0: none was. -1, as select_spell. */
+static int defaults_spelled(const struct server_ctx *s, struct select *sel, char **text, struct err *e)
+{
+    int rc = select_spell(sel, defaults_name_of, (void *)(uintptr_t)s, e);
+    struct strbuf now;
+
+    if (rc <= 0)
+        return rc;
+    strbuf_init(&now, TEXT_LIMIT);
+    *text = select_format(sel, &now) == 0 ? strbuf_take(&now) : NULL;
+    strbuf_fini(&now);
+    return *text ? 1 : err_set(e, PBSE_SYSTEM, "no memory for a select");
+}
+
 char *defaults_spell_select(const struct server_ctx *s, const char *text)
 {
     struct select *sel = select_parse(text, NULL, NULL, NULL);
-    struct strbuf now;
     struct err ignored;
-    char *copy = NULL;
+    char *now = NULL;
 
-    if (!sel)
-        return NULL;
-    strbuf_init(&now, TEXT_LIMIT);
-    if (select_spell(sel, defaults_name_of, (void *)(uintptr_t)s, &ignored) == 1 &&
-        select_format(sel, &now) == 0)
-        copy = strdup(strbuf_str(&now));
-    strbuf_fini(&now);
+    if (sel)
+        (void)defaults_spelled(s, sel, &now, &ignored);
     select_destroy(sel);
-    return copy;
+    return now;
 }
 
 /* In the job too: what is read of it later knows one name of each resource. */
 static int defaults_spell(struct server_ctx *s, struct attr_list *l, struct select *sel, struct err *e)
 {
-    struct strbuf text;
-    int rc = select_spell(sel, defaults_name_of, s, e);
+    char *text;
+    int rc = defaults_spelled(s, sel, &text, e);
 
     if (rc <= 0)
         return rc;
-    strbuf_init(&text, TEXT_LIMIT);
-    if (select_format(sel, &text) == 0)
-        rc = defaults_put_text(s, l, RESC_select, strbuf_str(&text), e);
-    else
-        rc = err_set(e, PBSE_SYSTEM, "no memory for a select");
-    strbuf_fini(&text);
+    rc = defaults_put_text(s, l, RESC_select, text, e);
+    free(text);
     return rc;
 }
 
