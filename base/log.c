@@ -191,6 +191,17 @@ static bool log_keep_line(const struct strbuf *b)
     return strbuf_add_bytes(&the_log.block, b->s, b->len) == 0;
 }
 
+/* Into the file, at once or with the block. false: there is no file, or it does not take the line. */
+static bool log_file_line(const struct strbuf *b, unsigned event)
+{
+    if (!the_log.open || the_log.fd < 0)
+        return false;
+    if (!(event & LOGE_ERROR) && log_keep_line(b))
+        return true;
+    write_gathered();
+    return write_line(the_log.fd, b);
+}
+
 static void send_line(struct strbuf *b, unsigned event, size_t text_at)
 {
     bool to_file = the_log.open && the_log.fd >= 0;
@@ -201,10 +212,7 @@ static void send_line(struct strbuf *b, unsigned event, size_t text_at)
     if (the_log.open && the_log.no_file)
         return;
     strbuf_add_char(b, '\n');
-    if (to_file && !(event & LOGE_ERROR) && log_keep_line(b))
-        return;
-    write_gathered();
-    if (to_file && write_line(the_log.fd, b))
+    if (log_file_line(b, event))
         return;
     if ((to_file || event & STDERR_MASK) && write(STDERR_FILENO, b->s, b->len) < 0)
         return; /* nowhere left to say it */

@@ -47,7 +47,7 @@ struct resv_decision { /* of the CONFIRM that is being handled */
 struct reservations { /* read by the files of this folder only */
     struct resv_parts p;
     struct resv_fsm *fsm;
-    loop_fn *look;            /* resv_clock.c: compares all with the clock and their jobs */
+    loop_fn *look;            /* resv_clock.c: compares them with the clock and their jobs */
     struct loop_timer *timer; /* for the first of `due` */
     struct pqueue due;        /* resv->due */
     struct resv_wait *waits;  /* clients that wait for a decision; resv_wait.c */

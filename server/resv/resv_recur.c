@@ -258,14 +258,12 @@ static void resv_recur_set_zone(struct icaltimetype *until, icaltimezone *zone)
     until->zone = icaltimezone_get_utc_timezone();
 }
 
-int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n, struct err *e)
+/* The rule that PBS takes, in letters of any case; its UNTIL is of the zone. */
+static int resv_recur_read(const struct resv_recur_ask *ask, icaltimezone *zone,
+                           struct icalrecurrencetype *rule, struct err *e)
 {
-    struct resv_recur_walk w = {.ask = ask};
-    struct icalrecurrencetype rule;
-    icaltimezone *zone = ask->zone && *ask->zone ? icaltimezone_get_builtin_timezone(ask->zone) : NULL;
     char text[RULE_MAX];
     size_t i;
-    int rc;
 
     for (i = 0; i < sizeof text - 1 && ask->rule[i]; i++)
         text[i] = (char)toupper((unsigned char)ask->rule[i]);
@@ -276,12 +274,24 @@ int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n
         return err_set(e, PBSE_BAD_ICAL_TZ, "Unrecognized PBS_TZID environment variable");
     if (resv_recur_check(text, e) < 0)
         return -1;
-    rule = icalrecurrencetype_from_string(text);
-    if (rule.freq == ICAL_NO_RECURRENCE || check_period(rule.freq, ask->duration_s, e) < 0)
-        return rule.freq == ICAL_NO_RECURRENCE
-                   ? err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax")
-                   : -1;
-    resv_recur_set_zone(&rule.until, zone);
+    *rule = icalrecurrencetype_from_string(text);
+    if (rule->freq == ICAL_NO_RECURRENCE)
+        return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+    if (check_period(rule->freq, ask->duration_s, e) < 0)
+        return -1;
+    resv_recur_set_zone(&rule->until, zone);
+    return 0;
+}
+
+int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n, struct err *e)
+{
+    struct resv_recur_walk w = {.ask = ask};
+    struct icalrecurrencetype rule;
+    icaltimezone *zone = ask->zone && *ask->zone ? icaltimezone_get_builtin_timezone(ask->zone) : NULL;
+    int rc;
+
+    if (resv_recur_read(ask, zone, &rule, e) < 0)
+        return -1;
     strbuf_init(&w.starts, (size_t)1 << 20);
     rc = resv_recur_unit_s(rule.freq) ? resv_recur_walk_every(&w, &rule, zone, e)
                                       : resv_recur_walk(&w, rule, zone, e);

@@ -73,7 +73,6 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
     amounts_fini(&total);
 }
 
-/* Which of several is named: the first that is too little in total, else the first. */
 /* All vnodes are for jobs only (resv_enable), and a reservation asks. */
 static bool insufficiency_for_jobs_only(struct buckets *all, const struct asker *a, struct reason *why)
 {
@@ -92,6 +91,7 @@ static bool insufficiency_for_jobs_only(struct buckets *all, const struct asker 
     return true;
 }
 
+/* Which of several is named: the first that is too little in total, else the first. */
 bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason room[SUMS_MAX];

@@ -1,4 +1,4 @@
-"""Reservations that ask for too much: each is refused in words, or made as it was asked for, and the server goes on."""
+"""Reservations that ask for too much: each is refused in words, or made as it was asked for, and the server keeps serving."""
 import threading
 import time
 
